@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// Integer arithmetic on times and counts that come from files.
+#pragma once
+
+#include <cstdint>
+
+#include "base/error.h"
+
+namespace inferdiff {
+
+/// a + b. Throws InputError "time-overflow": only absurd times in a file can
+/// add up past 2^63 ns (292 years).
+inline int64_t CheckedAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    throw InputError("time-overflow", "",
+                     "times in the trace add up past 2^63 ns",
+                     "the trace's timestamps are damaged; capture it again");
+  }
+  return sum;
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exact summaries of integer samples.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/rational.h"
+
+namespace inferdiff {
+
+/// Nearest-rank quantiles: always a value that was measured.
+struct Stat {
+  int64_t total = 0;
+  int64_t n = 0;  // 0: unknown, and every other field is 0
+  int64_t median = 0, p10 = 0, p90 = 0, min = 0, max = 0;
+  /// Defined for n > 0 only.
+  Rational mean() const { return {total, n}; }
+};
+
+/// Sorts a copy. Throws InputError "time-overflow".
+Stat Summarise(std::vector<int64_t> samples);
+
+}  // namespace inferdiff

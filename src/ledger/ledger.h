@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+// The accounting: every nanosecond of every used step has exactly one owner.
+//
+//   step window  |<------------------- wall ------------------->|
+//   lane 0       [A....][B.......]          [C....]
+//   lane 1           [D......]
+//   attributed    A   A,D B,D  B    (idle)    C      (idle)
+//                     half each
+//
+//   sum of attributed + foreign + idle = wall, checked in every build.
+//
+// docs/how-it-works.md defines each quantity. Totals are over the used steps
+// of one group (equal kind, batch, tokens and context).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/stat.h"
+#include "classify/classify.h"
+#include "model/trace.h"
+#include "steps/steps.h"
+
+namespace inferdiff {
+
+/// Over all GPU ops of the device in the file, steps or not.
+struct DeviceTotals {
+  int64_t device = 0;
+  int64_t ops = 0;
+  int64_t kernels = 0;
+  int64_t sum_ns = 0;   // sum of durations
+  int64_t busy_ns = 0;  // their union
+  int64_t span_ns = 0;  // first start to last end
+  int64_t idle_ns = 0;  // span - busy
+  int64_t graph_launches = 0;
+};
+
+/// One used step, all in ns, clipped at the step's borders except `span`.
+struct StepAmounts {
+  uint32_t step = 0;                               // index in Steps::steps
+  std::optional<int64_t> wall, idle, idle_inside;  // unknown without successor
+  int64_t span = 0;
+  int64_t replay_span = 0;  // of its largest replay; 0 without one
+  int64_t sum = 0;
+  int64_t busy = 0;
+  int64_t foreign = 0;    // others' ops where no own op runs
+  int64_t copy_only = 0;  // instants with copies and no kernel
+  int64_t hidden_same_lane = 0;
+  int64_t hidden_cross_lane = 0;
+  int64_t kernels = 0;  // ops of kind kernel
+  int64_t ops = 0;
+  // Idle outside replays by what the next op waited for; sums to
+  // idle - idle_inside.
+  int64_t idle_host_late = 0;  // its launch call had not begun
+  int64_t idle_queued = 0;     // launched, but not started
+  int64_t idle_unknown = 0;    // no launch record
+};
+
+/// The same over the used steps.
+struct PerStep {
+  Stat wall, span, replay_span, sum, busy, idle, idle_inside, foreign;
+  Stat copy_only, hidden_same_lane, hidden_cross_lane, kernels;
+  Stat idle_host_late, idle_queued, idle_unknown;
+  /// Op start minus launch call start, one sample a launched op or replay.
+  Stat launch_lead;
+};
+
+/// Totals over the used steps.
+struct Amounts {
+  int64_t count = 0;  // ops, each once, in the step that launched it
+  int64_t sum_ns = 0;
+  int64_t attributed_ns = 0;
+  int64_t exclusive_ns = 0;  // only ops of this row's category run
+  int64_t hidden_same_lane_ns = 0;
+  int64_t hidden_cross_lane_ns = 0;
+  int64_t hidden_ns() const {
+    return hidden_same_lane_ns + hidden_cross_lane_ns;
+  }
+};
+
+struct KernelRow {
+  std::string name;  // display name
+  std::string family;
+  Category category = Category::kUnclassified;
+  std::string rule;  // RuleInfo::id
+  std::string library;
+  Amounts amounts;
+  Stat call_ns;  // unclipped duration of its calls
+};
+
+struct FamilyRow {
+  std::string family;
+  Category category = Category::kUnclassified;
+  uint32_t kernels = 0;  // distinct names
+  Amounts amounts;
+};
+
+/// Calls by duration: bucket i holds [2^i, 2^(i+1)) ns, bucket 0 also 0 ns.
+struct HistogramBucket {
+  int64_t count = 0;
+  int64_t sum_ns = 0;
+};
+
+/// One op of the representative step, in time order.
+struct SequenceOp {
+  uint64_t ordinal = 0;
+  int64_t start_ns = 0;  // from the step's begin; negative if before it
+  int64_t dur_ns = 0;
+  int64_t attributed_ns = 0;
+  uint32_t kernel = 0;      // index in LedgerResult::kernels
+  uint32_t lane = 0;        // normalised
+  uint32_t replay = kNone;  // 0, 1 ... within the step
+  OpKind kind = OpKind::kKernel;
+};
+
+struct RuleHits {
+  std::string rule;
+  Category category = Category::kUnclassified;
+  int64_t names = 0;
+  int64_t ops = 0;
+  int64_t sum_ns = 0;
+};
+
+/// Over all GPU ops of the device, so that nothing hides outside the steps.
+struct Coverage {
+  int64_t unclassified_ns = 0;  // sum of durations
+  int64_t other_ns = 0;
+  int64_t total_ns = 0;
+  int64_t foreign_ns = 0;        // over the used steps
+  int64_t outside_steps_ns = 0;  // ops of no used step, sum of durations
+  uint64_t dropped_records = 0;  // counters of severity kDataLoss
+};
+
+/// Where the figures come from: printed with every result.
+struct Provenance {
+  std::string label;  // short name of this side for tables
+  uint64_t size_bytes = 0;
+  uint32_t crc32 = 0;
+  std::string format;
+  TraceInfo info;
+  std::string framework_hint;  // "SGLang", "vLLM", ... or empty
+  ImportCounters counters;
+  std::string rules_hash;
+};
+
+/// One side of a comparison, complete: nothing needs the trace again.
+struct LedgerResult {
+  Provenance source;
+  std::vector<DeviceTotals> devices;  // every device of the file
+  Steps steps;                        // per-op columns emptied
+  uint32_t group = 0;                 // the group that the totals are over
+  int64_t used_steps = 0;
+  std::vector<StepAmounts> step_amounts;  // one a used step
+  PerStep per_step;
+  std::array<Amounts, kCategoryCount> categories{};
+  std::vector<KernelRow> kernels;   // by attributed, then name
+  std::vector<FamilyRow> families;  // by attributed, then family
+  std::array<HistogramBucket, 63> histogram{};
+  std::vector<RuleHits> rule_hits;   // over all ops
+  uint32_t representative_step = 0;  // the step of median wall (else span)
+  std::vector<SequenceOp> sequence;
+  Coverage coverage;
+};
+
+struct LedgerOptions {
+  /// Group to account; default Steps::main_group.
+  std::optional<uint32_t> group;
+};
+
+/// The accounting of one (rank, device). Throws ContractError when the sums
+/// above do not hold. `devices` holds the trace's own device only; the caller
+/// adds the file's others.
+LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
+                         const RuleSet& rules, Steps steps,
+                         const LedgerOptions& options);
+
+DeviceTotals TotalsOfDevice(const Trace& trace);
+
+/// What the accounting gives each op, by op index, for all steps used or not.
+/// For tests and `dump`; BuildLedger keeps no such column.
+struct OpAmounts {
+  std::vector<int64_t> attributed_ns, hidden_same_lane_ns, hidden_cross_lane_ns;
+};
+
+}  // namespace inferdiff

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// Trace -> steps: one forward pass of the engine each, and how we know.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "classify/classify.h"
+#include "model/trace.h"
+
+namespace inferdiff {
+
+enum class StepKind : uint8_t {
+  kUnknown,
+  kPrefill,
+  kDecode,
+  kVerify,
+  kMixed,
+  kDraft,
+  kIdle,   // a data-parallel rank without work of its own
+  kOther,  // a marked range that is no model pass: a training iteration ...
+};
+std::string_view IdOf(StepKind kind);  // "decode"
+
+/// What a marker says about a step. Steps of one shape are summarised
+/// together. Absent = the marker does not say.
+struct StepShape {
+  StepKind kind = StepKind::kUnknown;
+  std::optional<int64_t> batch;    // sequences
+  std::optional<int64_t> tokens;   // new tokens of all sequences together
+  std::optional<int64_t> context;  // tokens in the KV cache, all sequences
+};
+
+/// What gave the borders, strongest first.
+enum class Evidence : uint8_t {
+  kMarkers,       // annotations of the engine
+  kGraphReplays,  // one replay, or one period of the replay sequence, a step
+  kKernelPeriod,  // period of the kernel sequence
+  kWholeTrace,    // nothing repeats: the trace is one step
+};
+std::string_view IdOf(Evidence evidence);  // "markers"
+
+/// The ops of one graph launch.
+struct Replay {
+  int64_t correlation = 0;
+  uint32_t launch = kNone;  // index in Trace::calls
+  int64_t begin_ns = 0;     // first start
+  int64_t end_ns = 0;       // last end
+  uint32_t ops = 0;
+  uint32_t main_lane = 0;  // the lane with most busy time
+  uint64_t signature = 0;  // equal for replays of one graph
+  uint32_t step = kNone;
+};
+
+struct Step {
+  StepShape shape;
+  std::string marker;  // the marker's text, empty without one
+  uint32_t forward_lane = 0;
+  /// First op on the forward lane; the next step's is the end of this one's
+  /// wall. No successor: no wall.
+  int64_t begin_ns = 0;
+  std::optional<int64_t> next_begin_ns;
+  uint32_t ops = 0;
+  /// Id and sentence of why the step is left out; empty = it is used.
+  std::string excluded_id;  // "profiler-first-step", "no-successor", ...
+  std::string excluded_why;
+  uint32_t group = 0;  // index in Steps::groups
+};
+
+/// Steps of equal shape (context within 10 %).
+struct StepGroup {
+  StepShape shape;
+  /// Context over the group's steps; equal to shape.context where one value.
+  std::optional<int64_t> context_min, context_max;
+  uint32_t steps = 0;
+  uint32_t used = 0;
+};
+
+struct Steps {
+  Evidence evidence = Evidence::kWholeTrace;
+  /// Sentences: which marker family, which graph, what the cross-check said.
+  std::string how;
+  std::string cross_check;
+  bool cross_check_agrees = true;
+
+  std::vector<Step> steps;  // by begin_ns
+  std::vector<StepGroup> groups;
+  uint32_t main_group = 0;  // most used time; what a ledger shows by default
+
+  std::vector<Replay> replays;         // by begin_ns
+  std::vector<uint32_t> step_of_op;    // by op index; kNone = nobody's
+  std::vector<uint32_t> replay_of_op;  // by op index; kNone = eager
+  /// By op index: the lane numbered by order of first op within the replay
+  /// (0 = main), or by order within the trace for eager ops. Comparable
+  /// between replays of one graph, which get new stream ids each time.
+  std::vector<uint32_t> normal_lane;
+};
+
+Steps FindSteps(const Trace& trace, const Classification& classes);
+
+}  // namespace inferdiff
