@@ -110,6 +110,9 @@ struct SequenceOp {
   int64_t start_ns = 0;  // from the step's begin; negative if before it
   int64_t dur_ns = 0;
   int64_t attributed_ns = 0;
+  // With attributed_ns they add up to the duration clipped at the borders.
+  int64_t hidden_same_lane_ns = 0;
+  int64_t hidden_cross_lane_ns = 0;
   uint32_t kernel = 0;      // index in LedgerResult::kernels
   uint32_t lane = 0;        // normalised
   uint32_t replay = kNone;  // 0, 1 ... within the step
