@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A report as people read it, before it is laid out. One document gives the
+// terminal and the Markdown form, so the two never say different things.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "report/table.h"
+
+namespace inferdiff {
+
+/// Sentences, a table, more sentences. Sentences are plain text; what stands
+/// in backticks (see Quoted in text.h) becomes code in Markdown.
+struct Section {
+  std::string title = {};  // may be empty
+  std::vector<std::string> before = {};
+  std::optional<Table> table = {};
+  std::vector<std::string> after = {};
+  bool folded = false;  // Markdown: inside <details>; needs a title
+};
+
+struct Document {
+  std::string title;  // Markdown only: a terminal shows the command above
+  std::vector<Section> sections;
+};
+
+/// Sections apart by a blank line, sentences wrapped.
+std::string TerminalText(const Document& document, const TerminalStyle& style);
+
+/// GitHub Markdown of at most `max_bytes`: the last sections that do not fit
+/// are named and left out. A pull-request comment holds 65,536 characters.
+std::string MarkdownDocument(const Document& document,
+                             size_t max_bytes = 60'000);
+
+}  // namespace inferdiff

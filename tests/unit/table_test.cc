@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/table.h"
+
+#include <gtest/gtest.h>
+
+#include "report/document.h"
+
+namespace inferdiff {
+namespace {
+
+Table Sample() {
+  Table table;
+  table.columns = {{"Kernel", Align::kLeft, true, true}, {"ms"}, {"A/B"}};
+  table.Add({"gemm", "10.25", "1.5"});
+  table.Add({"a|b", "0.5", {"\u2014", Tint::kAhead}});
+  table.AddTotal({"", "10.75", ""});
+  return table;
+}
+
+TEST(TerminalTable, AlignsAtThePoint) {
+  EXPECT_EQ(TerminalTable(Sample(), {}),
+            "  Kernel     ms  A/B\n"
+            "  gemm    10.25  1.5\n"
+            "  a|b      0.5   \u2014\n"
+            "          \u2500\u2500\u2500\u2500\u2500\n"
+            "          10.75\n");
+}
+
+TEST(TerminalTable, ElidesTheElasticColumnOnly) {
+  Table table = Sample();
+  table.rows[0].cells[0].text = std::string(300, 'x');
+  const std::string text = TerminalTable(table, {.width = 40});
+  const std::string line = text.substr(text.find('x'));
+  EXPECT_EQ(
+      line.substr(0, line.find('\n')),
+      std::string(17, 'x') + "\u2026" + std::string(8, 'x') + "  10.25  1.5");
+}
+
+TEST(TerminalTable, ColourOnlyWhereTinted) {
+  const std::string text = TerminalTable(Sample(), {.colour = true});
+  EXPECT_NE(text.find("\x1b[32m"), std::string::npos);
+  EXPECT_EQ(text.find("\x1b[31m"), std::string::npos);
+}
+
+TEST(MarkdownTable, EscapesCells) {
+  EXPECT_EQ(MarkdownTable(Sample()),
+            "| Kernel | ms | A/B |\n"
+            "| --- | ---: | ---: |\n"
+            "| `gemm` | 10.25 | 1.5 |\n"
+            "| `a\\|b` | 0.5 | \u2014 |\n"
+            "|  | **10.75** |  |\n");
+}
+
+TEST(MarkdownDocument, NamesWhatDoesNotFit) {
+  Document document;
+  document.sections.push_back({.title = "First", .before = {"one"}});
+  document.sections.push_back(
+      {.title = "Second", .before = {std::string(500, 'x')}});
+  const std::string text = MarkdownDocument(document, 300);
+  EXPECT_NE(text.find("one"), std::string::npos);
+  EXPECT_EQ(text.find("xxx"), std::string::npos);
+  EXPECT_NE(text.find("Left out, to fit a pull-request comment: Second."),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace inferdiff
