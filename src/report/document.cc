@@ -3,7 +3,7 @@
 
 #include <fmt/core.h>
 
-#include "report/text.h"
+#include "base/text.h"
 
 namespace inferdiff {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "report/text.h"
+#include "base/text.h"
 
 namespace inferdiff {
 namespace {

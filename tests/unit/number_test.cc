@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/number.h"
+#include "base/number.h"
 
 #include <gtest/gtest.h>
 

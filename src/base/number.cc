@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/number.h"
+#include "base/number.h"
 
 #include <fmt/core.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "report/text.h"
+#include "base/text.h"
 
 namespace inferdiff {
 namespace {
