@@ -5,10 +5,10 @@
 
 namespace inferdiff {
 
-InputError::InputError(std::string id_in, std::string file_in, std::string what,
-                       std::string fix_in,
+InputError::InputError(std::string id_in, std::string file_in,
+                       const std::string& what, std::string fix_in,
                        std::optional<InputPosition> where_in)
-    : std::runtime_error(std::move(what)),
+    : std::runtime_error(what),
       id(std::move(id_in)),
       file(std::move(file_in)),
       fix(std::move(fix_in)),

@@ -21,7 +21,7 @@ struct InputPosition {
 struct InputError : std::runtime_error {
   /// `id` is stable and listed in docs/errors.md, e.g. "no-gpu-events".
   /// `what` says what is wrong, `fix` what the user can do about it.
-  InputError(std::string id, std::string file, std::string what,
+  InputError(std::string id, std::string file, const std::string& what,
              std::string fix, std::optional<InputPosition> where = {});
 
   std::string id;
