@@ -44,6 +44,8 @@ enum class Severity : uint8_t {
     "names with unescaped quotes were recovered")                       \
   X(kNonFiniteNumber, "non_finite_number", kRepaired,                   \
     "bare inf or nan in ignored fields was accepted")                   \
+  X(kUnclearFraction, "unclear_fraction", kInfo,                        \
+    "fractions of a microsecond may lack their leading zeros")          \
   X(kHugeInteger, "huge_integer", kRepaired,                            \
     "integers beyond 64 bits in ignored fields were accepted")          \
   X(kLongName, "long_name", kInfo, "names are longer than 16 kB")       \

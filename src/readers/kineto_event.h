@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// One element of `traceEvents`: text in, fields out.
+//
+//   {"ph": "X", "cat": "kernel", "name": "nvjet_sm90", "pid": 0, "tid": 7,
+//    "ts": 5115527810780.217, "dur": 7.488,
+//    "args": {"device": 0, "stream": 7, "correlation": 34064}}
+//
+// ph X is an activity with a duration; cat says of what. pid and tid are the
+// device and the stream of a GPU activity, the process and the thread of a
+// host call. ts and dur are microseconds in decimal text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/counters.h"
+
+namespace inferdiff {
+
+/// A scalar as it stands in the text, without its quotes.
+struct JsonScalar {
+  std::string_view text;
+  bool present = false;
+  bool quoted = false;
+};
+
+/// The fields of an event that anybody asks for. Of keys that stand twice the
+/// last one holds, but for `ph` and `cat`: there the first decides, so that an
+/// event of no interest can be skipped without a look at the rest.
+struct EventFields {
+  JsonScalar ph, cat, name, pid, tid, ts, dur;
+  JsonScalar correlation, device;  // of args
+};
+
+enum class Strictness : uint8_t {
+  kStrict,
+  /// A quote ends a string only where the text after it can follow a string:
+  /// names with stray quotes come out whole.
+  kLenient,
+};
+
+/// Parses the object that starts at text[0] == '{'. Returns the offset behind
+/// its closing brace, or nothing when it is malformed or does not end within
+/// `text`. Bare inf and nan and overlong integers in ignored fields are
+/// accepted and counted.
+std::optional<size_t> ParseEvent(std::string_view text, Strictness strictness,
+                                 EventFields* fields, ImportCounters* counters);
+
+/// What an event is to this reader, by ph and cat.
+enum class EventKind : uint8_t {
+  kOther,
+  kKernel,
+  kMemcpy,
+  kMemset,
+  kHostCall,
+  kHostRange,
+  kGpuRange,
+  /// The category of 2021 for framework ops, among them the profiler's steps.
+  kOldOperator,
+};
+EventKind KindOf(std::string_view cat);
+
+/// A time as microseconds in decimal text, in ns.
+struct DecimalTime {
+  int64_t ns = 0;
+  /// Digits behind the point (3 = all), for files whose writer did not pad
+  /// them. 0 = none.
+  uint8_t fraction_digits = 0;
+};
+
+enum class TimeError : uint8_t { kOk, kNotANumber, kOutOfRange };
+
+/// Exact: digits beyond the ns are rounded to nearest, half away from zero.
+/// |time| <= 2^53 us.
+TimeError ParseTime(std::string_view text, DecimalTime* time);
+
+/// Whole text as an int64, with a sign or without.
+std::optional<int64_t> ParseInteger(std::string_view text);
+
+}  // namespace inferdiff

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scanning leaves behind: compact records in file order, names and tracks
+// by number. A thread numbers them on its own (Lexicon); the numbers of the
+// model are given at the end, in an order that depends on the file alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/string_pool.h"
+#include "model/counters.h"
+#include "model/trace.h"
+#include "readers/kineto_event.h"
+
+namespace inferdiff {
+
+/// A GPU activity, a host call or an annotation. 40 bytes: half of what a GPU
+/// op may cost while a file is read.
+struct EventRecord {
+  int64_t start_ns;
+  int64_t dur_ns;
+  int64_t correlation;  // 0 = none; unused by annotations
+  uint32_t name;        // in the lexicon, escapes not resolved
+  uint32_t track;       // in the lexicon
+  uint32_t ordinal_low;
+  uint8_t ordinal_high;
+  uint8_t kind;  // OpKind, CallKind or on_gpu
+  /// Fraction digits of start (low nibble) and duration as written.
+  uint8_t digits;
+
+  uint64_t ordinal() const {
+    return uint64_t{ordinal_high} << 32 | ordinal_low;
+  }
+  void set_ordinal(uint64_t ordinal) {
+    ordinal_low = static_cast<uint32_t>(ordinal);
+    ordinal_high = static_cast<uint8_t>(ordinal >> 32);
+  }
+};
+static_assert(sizeof(EventRecord) == 40);
+
+/// A (pid, tid) as written, and what was seen on it.
+struct RawTrack {
+  std::string pid;
+  std::string tid;
+};
+
+/// What a host call of this name does, or that nobody asks for it.
+struct NameUse {
+  bool kept = false;
+  CallKind kind = CallKind::kKernelLaunch;
+};
+
+/// Names and tracks as one thread met them.
+struct Lexicon {
+  StringPool names;
+  std::vector<NameUse> use_of_name;  // by name; may lag behind names.size()
+  StringPool track_keys;             // pid, '\x1f', tid
+
+  uint32_t Track(std::string_view pid, std::string_view tid);
+  NameUse UseOf(uint32_t name);
+};
+
+/// Evidence on whether the writer padded its fractions to three digits.
+struct FractionEvidence {
+  bool padded = false;     // a fraction such as .05: leading zeros are written
+  bool unpadded = false;   // such as .50 or .5 beside .120: they are not
+  bool short_one = false;  // fewer than three digits
+  bool full_trailing_zero = false;  // three digits, the last one 0
+
+  void Note(std::string_view time_text);
+  void Merge(const FractionEvidence& other);
+  /// A writer that drops trailing zeros never ends three digits with one; one
+  /// that drops leading zeros does.
+  bool Unpadded() const {
+    return !padded && (unpadded || (short_one && full_trailing_zero));
+  }
+  /// Short fractions, and nothing that tells what they mean.
+  bool Undecided() const { return short_one && !padded && !Unpadded(); }
+};
+
+/// The records of one stretch of the file.
+struct RecordBatch {
+  std::vector<EventRecord> ops, calls, annotations;
+  uint64_t elements = 0;  // of traceEvents, good or bad
+  ImportCounters counters;
+  FractionEvidence fractions;
+  Lexicon* lexicon = nullptr;
+};
+
+/// Turns the fields of an X event into a record, or into a count.
+void AddEvent(const EventFields& fields, EventKind kind, uint64_t ordinal,
+              RecordBatch* batch);
+
+/// CallKind by the function's name, of either vendor.
+NameUse UseOfCall(std::string_view name);
+
+}  // namespace inferdiff
