@@ -1,35 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/reader.h"
 
-#include <isa-l.h>
-
 #include <fstream>
 #include <iterator>
 
 #include "base/error.h"
+#include "base/gzip.h"
 #include "readers/kineto_assemble.h"
 
 namespace inferdiff {
-namespace {
-
-std::string Inflate(const std::string& in) {
-  std::string out;
-  std::string buffer(1 << 20, '\0');
-  inflate_state state;
-  isal_inflate_init(&state);
-  state.crc_flag = ISAL_GZIP;
-  state.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(in.data()));
-  state.avail_in = static_cast<uint32_t>(in.size());
-  do {
-    state.next_out = reinterpret_cast<uint8_t*>(buffer.data());
-    state.avail_out = static_cast<uint32_t>(buffer.size());
-    if (isal_inflate(&state) != ISAL_DECOMP_OK) break;
-    out.append(buffer, 0, buffer.size() - state.avail_out);
-  } while (state.block_state != ISAL_BLOCK_FINISH && state.avail_out == 0);
-  return out;
-}
-
-}  // namespace
 
 SourceFile ReadTrace(const std::string& path, const ReadOptions&) {
   SourceFile file;
@@ -39,8 +18,7 @@ SourceFile ReadTrace(const std::string& path, const ReadOptions&) {
   std::string text((std::istreambuf_iterator<char>(stream)),
                    std::istreambuf_iterator<char>());
   file.size_bytes = text.size();
-  file.crc32 = crc32_gzip_refl(
-      0, reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  file.crc32 = Crc32(text);
   if (text.substr(0, 2) == "\x1f\x8b") text = Inflate(text);
   const size_t events = text.find("\"traceEvents\"");
   size_t at = text.find('[', events == std::string::npos ? 0 : events);
