@@ -1,75 +1,195 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two ledger results -> is it fair, how far apart, and where the gap sits.
 // Works on results only: no trace, no file.
+//
+//   A  |<------------ wall ------------>|
+//   B  |<------ wall ------>|
+//                            B - A = work + rank_wait + concurrency
+//                                    + foreign + idle, to the nanosecond
+//
+// docs/compare.md defines every quantity.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/rational.h"
+#include "compare/category_groups.h"
 #include "ledger/ledger.h"
 
 namespace inferdiff {
 
 enum class Comparability : uint8_t { kYes, kWithReservations, kNo };
+std::string_view IdOf(Comparability verdict);  // "with_reservations"
 
-/// One line of the set-up table. `same` is unknown when a side says nothing.
+/// What a difference in a row of the set-up table means.
+enum class RowRole : uint8_t {
+  kShown,        // meant to differ: the GPU, the attention backend
+  kReservation,  // the comparison holds with a reservation
+  kRequired,     // not the same work: no comparison
+};
+
+/// One line of the set-up table.
 struct SetupRow {
-  std::string field;  // "framework", "batch", "tensor parallel"
-  std::string a, b;   // empty = unknown
-  std::optional<bool> same;
-  bool must_match = true;  // else shown only (the GPU is meant to differ)
+  std::string field;         // "framework", "batch", "tensor parallel"
+  std::string a, b;          // empty = the side does not say
+  std::optional<bool> same;  // unknown unless both sides say
+  RowRole role = RowRole::kShown;
 };
 
 struct ComparableResult {
   Comparability verdict = Comparability::kYes;
-  std::vector<std::string> reasons;  // sentences
-  std::vector<std::string> unknown;  // fields no side or one side gives
+  std::vector<std::string> reasons;  // sentences; decisive ones first
+  std::vector<std::string> unknown;  // fields that must match and are unknown
 };
 
 /// How a figure is known; printed beside it.
 enum class HowKnown : uint8_t { kMeasured, kBound, kEstimate };
+std::string_view IdOf(HowKnown how);  // "measured"
+
+/// What "a step" means in every figure of the comparison.
+enum class Basis : uint8_t {
+  kWall,        // first op to the next step's first op, mean of the used steps
+  kReplaySpan,  // a side has one step and no wall: its largest graph replay
+  kSpan,        // neither: the forward lane's first op to the last op's end
+};
+std::string_view IdOf(Basis basis);     // "replay_span"
+std::string_view TitleOf(Basis basis);  // "replay span"
+
+/// A row's totals over SideTotals::steps.
+struct SideAmounts {
+  int64_t count = 0;
+  int64_t sum_ns = 0;
+  int64_t attributed_ns = 0;
+  int64_t hidden_same_lane_ns = 0;
+  int64_t hidden_cross_lane_ns = 0;
+
+  SideAmounts& operator+=(const SideAmounts& other);
+};
+
+/// One side on the common basis. Every figure is an integer total over
+/// `steps`, so a step's mean is Rational{total, steps}.
+///   sum of attributed + foreign + idle inside + idle outside = headline
+struct SideTotals {
+  int64_t steps = 1;
+  int64_t headline_ns = 0;  // wall, replay span or span
+  std::array<SideAmounts, kCategoryCount> categories{};
+  std::vector<SideAmounts> kernels;  // by index in LedgerResult::kernels
+  SideAmounts all;                   // sum of the categories
+  /// Others' ops where no own op runs. On a replay span: ops that run during
+  /// the replay and do not belong to it.
+  int64_t foreign_ns = 0;
+  int64_t idle_inside_ns = 0;   // inside graph replays
+  int64_t idle_outside_ns = 0;  // between them; 0 on a replay span
+  /// The step's own ops that the basis leaves out (eager ops around the
+  /// replay); 0 on the wall.
+  int64_t left_out_ops = 0;
+  int64_t left_out_ns = 0;
+
+  Rational PerStep(int64_t total) const { return {total, steps}; }
+};
+
+enum class Side : uint8_t { kNeither, kA, kB };
+std::string_view NameOf(Side side);  // "A"
 
 /// B - A a step, exact:
-/// wall = work + rank_wait + concurrency + foreign + idle.
+/// total = work + rank_wait + concurrency + foreign + idle.
 struct Gap {
-  bool wall_known = false;  // false: headline is the replay span, gap of spans
-  Rational a_wall, b_wall;  // wall a step, or replay span
-  Rational wall, work, rank_wait, concurrency, foreign, idle;
+  Basis basis = Basis::kWall;
+  Rational a_total, b_total;
+  Rational total, work, rank_wait, concurrency, foreign, idle;
+  /// The part of `work` that is idle inside replays: vendors stamp it
+  /// differently, so it is never reported as idle.
+  Rational idle_inside;
+  /// Neither where the two are less than 0.5 % apart.
+  Side slower = Side::kNeither;
 };
 
+/// One category, or one group of them, a step.
 struct CategoryComparison {
-  std::string name;                     // id, pseudo-categories included
-  Rational a_attributed, b_attributed;  // ns a step
-  Rational a_sum, b_sum;
-  Rational a_hidden, b_hidden;
-  Rational a_count, b_count;
+  std::string id;
+  std::string title;
+  SideAmounts a, b;      // totals over SideTotals::steps
+  Rational work;         // B - A of sum - hidden on the same lane
+  Rational concurrency;  // A - B of hidden on other lanes
 };
+
+/// A row of the category table: one category, or several that people ask for
+/// together, with its parts.
+struct GroupComparison {
+  CategoryComparison whole;
+  std::vector<CategoryComparison> parts;  // empty for a single category
+};
+
+enum class FindingKind : uint8_t { kResult, kDoubt };
 
 struct Finding {
-  std::string id;                 // "communication-dominates"
-  std::string text;               // one sentence with its figures
-  std::optional<Rational> prize;  // ns a step, when it can be one
+  std::string id;    // "communication-waits"
+  std::string text;  // one sentence with its figures
+  FindingKind kind = FindingKind::kResult;
   HowKnown how = HowKnown::kMeasured;
+  std::optional<Rational> prize;  // ns a step, only where measured
+};
+
+/// A kernel family of one side within a category.
+struct DiveKernel {
+  std::string family;
+  std::string example;  // display name of its largest kernel
+  Category category = Category::kUnclassified;
+  SideAmounts amounts;
+};
+
+/// `--category moe`: one category on both sides, kernel by kernel.
+struct CategoryDive {
+  std::string title;
+  CategoryComparison whole;
+  std::vector<DiveKernel> a, b;  // by attributed time
+  std::vector<std::string> sentences;
 };
 
 struct CompareResult {
   LedgerResult a, b;
+  SideTotals a_totals, b_totals;
   ComparableResult comparable;
   std::vector<SetupRow> setup;
   Gap gap;
-  std::vector<CategoryComparison> categories;
+  std::vector<CategoryComparison> categories;  // those that occur
+  std::vector<GroupComparison> groups;         // the same, as people ask
   std::vector<Finding> findings;
+  std::optional<CategoryDive> dive;
 };
 
 /// Facts about a deployment that a trace does not hold, from a
-/// server_args.json beside it: field -> value, by the names of SetupRow.
+/// server_args.json beside it: SetupRow::field -> value.
 using SetupFacts = std::vector<std::pair<std::string, std::string>>;
 
+struct CompareOptions {
+  std::optional<CategoryGroup> category;  // deep dive
+};
+
+/// Throws ContractError when the gap does not add up.
 CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
-                      const SetupFacts& facts_b);
+                      const SetupFacts& facts_b, const CompareOptions& options);
+
+/// Which step group of each side to account, before ledgers are built.
+struct GroupChoice {
+  uint32_t a = 0, b = 0;
+  /// Every field that both sides state is equal (context within 10 %).
+  bool match = false;
+};
+
+/// The pair of equal shape with most used steps on both sides; without one,
+/// each side's main group and match = false.
+GroupChoice ChooseGroups(const Steps& a, const Steps& b);
+
+/// Do the two shapes differ in a field that both state?
+bool ShapesContradict(const StepGroup& a, const StepGroup& b);
+/// Both state a context length, and they are more than 10 % apart.
+bool ContextsDiffer(const StepGroup& a, const StepGroup& b);
 
 }  // namespace inferdiff

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Categories that people ask for together: "how long did MoE take".
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "classify/category.h"
+
+namespace inferdiff {
+
+struct CategoryGroup {
+  std::string_view id;     // "moe"
+  std::string_view title;  // "MoE"
+  std::vector<Category> members;
+};
+
+/// Every category is in exactly one group; single ones are named as they are.
+const std::vector<CategoryGroup>& CategoryGroups();
+
+/// A group or a single category by id; "comm", "copies", "gemm" and "quant"
+/// are accepted for what they mean.
+std::optional<CategoryGroup> FindCategoryGroup(std::string_view id);
+
+}  // namespace inferdiff

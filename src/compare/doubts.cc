@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <map>
+
+#include "base/number.h"
+#include "compare/findings.h"
+#include "compare/sentences.h"
+#include "compare/setup.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr int64_t kFewSteps = 3;
+constexpr size_t kMaxStepsNamed = 3;
+
+class Collector {
+ public:
+  void Add(std::string id, std::string text) {
+    findings_.push_back({std::move(id),
+                         std::move(text),
+                         FindingKind::kDoubt,
+                         HowKnown::kMeasured,
+                         {}});
+  }
+  void Add(std::string_view id, const SideView& side, std::string text) {
+    Add(fmt::format("{}.{}", id, side.name()), std::move(text));
+  }
+  std::vector<Finding> Take() { return std::move(findings_); }
+
+ private:
+  std::vector<Finding> findings_;
+};
+
+/// AMD stamps replayed kernels back to back, so the cost of a dispatch is in
+/// the durations; NVIDIA leaves it in the gaps. Eager launches gap for other
+/// reasons again.
+void DoubtIdleInside(const CompareResult& result, Collector* out) {
+  const bool graphs_a = RunsGraphs(result.a);
+  const bool graphs_b = RunsGraphs(result.b);
+  if (!graphs_a && !graphs_b) return;
+  const bool vendors_meet =
+      result.a.source.info.vendor != result.b.source.info.vendor;
+  if (!vendors_meet && graphs_a == graphs_b) return;
+  const SideView a = ViewOf(result, Side::kA);
+  const SideView b = ViewOf(result, Side::kB);
+  out->Add(
+      "idle-inside-is-work",
+      fmt::format(
+          "Idle inside graph replays (A {}, B {} a step) counts as work: {}",
+          Duration(a.totals.PerStep(a.totals.idle_inside_ns)),
+          Duration(b.totals.PerStep(b.totals.idle_inside_ns)),
+          vendors_meet
+              ? "AMD traces stamp replayed kernels back to back, so the cost "
+                "of a dispatch sits in the durations there and in the gaps on "
+                "NVIDIA. Small kernels of the two are not comparable one by "
+                "one."
+              : "gaps between kernels of a graph are the machine's, gaps "
+                "between eager kernels mostly the host's."));
+}
+
+void DoubtRanks(const SideView& side, Collector* out) {
+  const TraceInfo& info = side.ledger.source.info;
+  if (!info.world_size || *info.world_size <= 1) return;
+  const size_t index = static_cast<size_t>(Category::kCommunication);
+  if (side.totals.categories[index].count == 0) return;
+  out->Add("one-rank", side,
+           fmt::format("Only one of {}'s {} ranks is here: waiting for the "
+                       "slowest rank cannot be told from transfer, so its "
+                       "communication ({} a step) is an upper bound.",
+                       side.name(), *info.world_size,
+                       Duration(side.totals.PerStep(
+                           side.totals.categories[index].attributed_ns))));
+}
+
+void DoubtSteps(const SideView& side, Basis basis, Collector* out) {
+  const LedgerResult& ledger = side.ledger;
+  if (ledger.used_steps < kFewSteps && basis == Basis::kWall) {
+    out->Add("few-steps", side,
+             fmt::format("{} has {} used step{}: no spread can be given.",
+                         side.name(), ledger.used_steps,
+                         ledger.used_steps == 1 ? "" : "s"));
+  }
+  if (ledger.used_steps > 1 && basis != Basis::kWall) {
+    out->Add("median-step", side,
+             fmt::format("One step of {} stands for {}: its step {}, the "
+                         "median.",
+                         side.name(), ledger.used_steps,
+                         ledger.representative_step));
+  }
+  if (side.totals.left_out_ops > 0) {
+    out->Add("left-out", side,
+             fmt::format("{} more operations of {}'s step ({}) run around the "
+                         "replay and are in no figure here.",
+                         Grouped(side.totals.left_out_ops), side.name(),
+                         Duration({side.totals.left_out_ns, 1})));
+  }
+  if (ledger.steps.evidence == Evidence::kWholeTrace ||
+      ledger.steps.evidence == Evidence::kKernelPeriod) {
+    out->Add("weak-evidence", side,
+             ledger.steps.evidence == Evidence::kWholeTrace
+                 ? fmt::format("Nothing in {} marks a step or repeats: the "
+                               "whole trace counts as one step.",
+                               side.name())
+                 : fmt::format("{}'s steps come from the period of its "
+                               "kernels, not from markers.",
+                               side.name()));
+  }
+  if (!ledger.steps.cross_check_agrees) {
+    out->Add("cross-check", side,
+             fmt::format("{}'s step borders disagree with a second kind of "
+                         "evidence: {}",
+                         side.name(), ledger.steps.cross_check));
+  }
+}
+
+void DoubtExcluded(const SideView& side, Collector* out) {
+  std::map<std::string, std::vector<size_t>> by_reason;
+  const std::vector<Step>& steps = side.ledger.steps.steps;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!steps[i].excluded_id.empty())
+      by_reason[steps[i].excluded_id].push_back(i);
+  }
+  for (const auto& [reason, indices] : by_reason) {
+    std::string which;
+    for (size_t i = 0; i < indices.size() && i < kMaxStepsNamed; ++i)
+      which += fmt::format("{}{}", i == 0 ? "" : ", ", indices[i]);
+    if (indices.size() > kMaxStepsNamed) which += ", \u2026";
+    out->Add("left-out-steps." + reason, side,
+             fmt::format("{} step{} of {} left out ({}): {}", indices.size(),
+                         indices.size() == 1 ? "" : "s", side.name(), which,
+                         steps[indices.front()].excluded_why));
+  }
+}
+
+void DoubtSpread(const SideView& side, Collector* out) {
+  const Stat& wall = side.ledger.per_step.wall;
+  if (wall.n < kFewSteps || wall.median <= 0) return;
+  // A tenth of the steps 20 % above the median, or one at the double: the
+  // mean that the split rests on is then not what most steps take.
+  if (wall.p90 - wall.median < wall.median / 5 &&
+      wall.max - wall.median < wall.median)
+    return;
+  out->Add("spread", side,
+           fmt::format("{}'s steps spread: median {}, 90 % below {}, longest "
+                       "{}; the split is of the mean, {}.",
+                       side.name(), Duration({wall.median, 1}),
+                       Duration({wall.p90, 1}), Duration({wall.max, 1}),
+                       Duration(wall.mean())));
+}
+
+/// Is the difference of the means larger than what steps differ by anyway?
+void DoubtNoise(const CompareResult& result, Collector* out) {
+  const Stat& a = result.a.per_step.wall;
+  const Stat& b = result.b.per_step.wall;
+  if (result.gap.basis != Basis::kWall || result.gap.slower == Side::kNeither)
+    return;
+  if (a.n < 2 || b.n < 2 || a.p90 < b.p10 || b.p90 < a.p10) return;
+  out->Add("within-spread",
+           fmt::format("The difference is within the spread of single steps: "
+                       "80 % of A's take {} to {}, of B's {} to {}.",
+                       Duration({a.p10, 1}), Duration({a.p90, 1}),
+                       Duration({b.p10, 1}), Duration({b.p90, 1})));
+}
+
+void DoubtCoverage(const SideView& side, Collector* out) {
+  const Coverage& coverage = side.ledger.coverage;
+  const int64_t unnamed = coverage.unclassified_ns + coverage.other_ns;
+  if (AtLeastPercent({unnamed, 1}, {coverage.total_ns, 1}, 1) && unnamed > 0) {
+    out->Add("unclassified", side,
+             fmt::format("{} of {}'s GPU time is unclassified or other ({} in "
+                         "the whole file).",
+                         Percent({unnamed, 1}, {coverage.total_ns, 1}, 1),
+                         side.name(), Duration({unnamed, 1})));
+  }
+  const Rational foreign = side.totals.PerStep(side.totals.foreign_ns);
+  if (foreign.num > 0 && AtLeastPercent(foreign, side.headline(), 1)) {
+    out->Add("foreign", side,
+             fmt::format("{} a step of {} ({}) belongs to none of its steps.",
+                         Duration(foreign), side.name(),
+                         Percent(foreign, side.headline(), 1)));
+  }
+}
+
+void DoubtImport(const SideView& side, Collector* out) {
+  const Provenance& source = side.ledger.source;
+  if (source.info.truncated) {
+    out->Add("truncated", side,
+             fmt::format("{}'s file ends in the middle.", side.name()));
+  }
+  if (side.ledger.coverage.dropped_records > 0) {
+    out->Add("dropped", side,
+             fmt::format("{} records of {} were dropped when it was read.",
+                         side.ledger.coverage.dropped_records, side.name()));
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> FindDoubts(const CompareResult& result) {
+  Collector out;
+  const SideView sides[] = {ViewOf(result, Side::kA), ViewOf(result, Side::kB)};
+  if (result.comparable.verdict != Comparability::kNo) {
+    DoubtNoise(result, &out);
+    DoubtIdleInside(result, &out);
+  }
+  for (const SideView& side : sides) DoubtRanks(side, &out);
+  for (const SideView& side : sides) DoubtSpread(side, &out);
+  for (const SideView& side : sides) DoubtSteps(side, result.gap.basis, &out);
+  for (const SideView& side : sides) DoubtExcluded(side, &out);
+  for (const SideView& side : sides) DoubtCoverage(side, &out);
+  for (const SideView& side : sides) DoubtImport(side, &out);
+  return out.Take();
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "compare/gap.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "compare/sentences.h"
+
+namespace inferdiff {
+namespace {
+
+/// B - A of two totals, a step.
+Rational Delta(const SideTotals& a, int64_t total_a, const SideTotals& b,
+               int64_t total_b) {
+  return b.PerStep(total_b) - a.PerStep(total_a);
+}
+
+int64_t WorkOf(const SideAmounts& amounts) {
+  return amounts.sum_ns - amounts.hidden_same_lane_ns;
+}
+
+Rational LargerAttributed(const CategoryComparison& row, const SideTotals& a,
+                          const SideTotals& b) {
+  const Rational of_a = a.PerStep(row.a.attributed_ns);
+  const Rational of_b = b.PerStep(row.b.attributed_ns);
+  return of_a < of_b ? of_b : of_a;
+}
+
+/// Below 0.5 % a difference of two profiles is no news.
+Side SlowerOf(const Gap& gap) {
+  const Rational least = gap.a_total < gap.b_total ? gap.a_total : gap.b_total;
+  const Rational apart = Magnitude(gap.total);
+  if (apart < Rational{least.num / 200, least.den}) return Side::kNeither;
+  if (apart.num == 0) return Side::kNeither;
+  return gap.total.num < 0 ? Side::kA : Side::kB;
+}
+
+bool Occurs(const CategoryComparison& row) {
+  return row.a.count > 0 || row.b.count > 0;
+}
+
+}  // namespace
+
+Gap SplitGap(Basis basis, const SideTotals& a, const SideTotals& b) {
+  Gap gap;
+  gap.basis = basis;
+  gap.a_total = a.PerStep(a.headline_ns);
+  gap.b_total = b.PerStep(b.headline_ns);
+  gap.total = gap.b_total - gap.a_total;
+  gap.idle_inside = Delta(a, a.idle_inside_ns, b, b.idle_inside_ns);
+  gap.work = Delta(a, WorkOf(a.all), b, WorkOf(b.all)) + gap.idle_inside;
+  // From one rank the wait for the others cannot be told from the transfer:
+  // it stays in communication, and the report says so.
+  gap.rank_wait = {0, 1};
+  gap.concurrency =
+      Delta(b, b.all.hidden_cross_lane_ns, a, a.all.hidden_cross_lane_ns);
+  gap.foreign = Delta(a, a.foreign_ns, b, b.foreign_ns);
+  gap.idle = Delta(a, a.idle_outside_ns, b, b.idle_outside_ns);
+  const Rational parts =
+      gap.work + gap.rank_wait + gap.concurrency + gap.foreign + gap.idle;
+  if (!(parts == gap.total))
+    throw ContractError("the parts of the gap do not add up to it");
+  gap.slower = SlowerOf(gap);
+  return gap;
+}
+
+CategoryComparison CompareGroup(const CategoryGroup& group, const SideTotals& a,
+                                const SideTotals& b) {
+  CategoryComparison row;
+  row.id = group.id;
+  row.title = group.title;
+  for (const Category member : group.members) {
+    row.a += a.categories[static_cast<size_t>(member)];
+    row.b += b.categories[static_cast<size_t>(member)];
+  }
+  row.work = Delta(a, WorkOf(row.a), b, WorkOf(row.b));
+  row.concurrency =
+      Delta(b, row.b.hidden_cross_lane_ns, a, row.a.hidden_cross_lane_ns);
+  return row;
+}
+
+std::vector<CategoryComparison> CompareCategories(const SideTotals& a,
+                                                  const SideTotals& b) {
+  std::vector<CategoryComparison> rows;
+  for (size_t i = 0; i < kCategoryCount; ++i) {
+    const auto category = static_cast<Category>(i);
+    CategoryComparison row =
+        CompareGroup({IdOf(category), TitleOf(category), {category}}, a, b);
+    if (Occurs(row)) rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto& x, const auto& y) {
+    return LargerAttributed(y, a, b) < LargerAttributed(x, a, b);
+  });
+  return rows;
+}
+
+std::vector<GroupComparison> CompareGroups(const SideTotals& a,
+                                           const SideTotals& b) {
+  std::vector<GroupComparison> rows;
+  for (const CategoryGroup& group : CategoryGroups()) {
+    GroupComparison row;
+    row.whole = CompareGroup(group, a, b);
+    if (!Occurs(row.whole)) continue;
+    if (group.members.size() > 1) {
+      for (const Category member : group.members) {
+        CategoryComparison part =
+            CompareGroup({IdOf(member), TitleOf(member), {member}}, a, b);
+        if (Occurs(part)) row.parts.push_back(std::move(part));
+      }
+    }
+    // A group of one is that category, under its own name.
+    if (row.parts.size() == 1) {
+      row.whole = row.parts.front();
+      row.parts.clear();
+    }
+    rows.push_back(std::move(row));
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const auto& x, const auto& y) {
+    return LargerAttributed(y.whole, a, b) < LargerAttributed(x.whole, a, b);
+  });
+  return rows;
+}
+
+}  // namespace inferdiff

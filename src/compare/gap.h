@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The exact split of B - A.
+#pragma once
+
+#include "compare/compare.h"
+
+namespace inferdiff {
+
+/// Per step, on means:
+///   work        = sum - hidden on the same lane - rank_wait + idle inside
+///   concurrency = -(hidden on other lanes)
+///   idle        = idle outside replays
+/// Throws ContractError when the parts do not add up.
+Gap SplitGap(Basis basis, const SideTotals& a, const SideTotals& b);
+
+/// The categories that occur on a side, in the order of tables: by the larger
+/// side's attributed time a step.
+std::vector<CategoryComparison> CompareCategories(const SideTotals& a,
+                                                  const SideTotals& b);
+
+std::vector<GroupComparison> CompareGroups(const SideTotals& a,
+                                           const SideTotals& b);
+
+/// The categories of one group together.
+CategoryComparison CompareGroup(const CategoryGroup& group, const SideTotals& a,
+                                const SideTotals& b);
+
+}  // namespace inferdiff

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small words that findings, reasons and reports share.
+#pragma once
+
+#include <string>
+
+#include "compare/compare.h"
+
+namespace inferdiff {
+
+inline Rational Magnitude(Rational r) {
+  return {r.num < 0 ? -r.num : r.num, r.den};
+}
+inline Rational Negated(Rational r) { return {-r.num, r.den}; }
+
+/// The two sides of a result by name, for code that treats them alike.
+struct SideView {
+  Side side = Side::kA;
+  const LedgerResult& ledger;
+  const SideTotals& totals;
+
+  std::string_view name() const { return NameOf(side); }
+  Rational headline() const { return totals.PerStep(totals.headline_ns); }
+};
+
+inline SideView ViewOf(const CompareResult& result, Side side) {
+  if (side == Side::kB) return {side, result.b, result.b_totals};
+  return {Side::kA, result.a, result.a_totals};
+}
+
+inline Side Other(Side side) {
+  if (side == Side::kNeither) return side;
+  return side == Side::kA ? Side::kB : Side::kA;
+}
+
+/// part >= percent % of whole, exactly.
+inline bool AtLeastPercent(Rational part, Rational whole, int64_t percent) {
+  __extension__ using Wide = __int128;
+  return Wide{part.num} * whole.den * 100 >=
+         Wide{whole.num} * part.den * percent;
+}
+
+}  // namespace inferdiff
