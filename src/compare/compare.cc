@@ -75,6 +75,9 @@ CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
   result.gap = SplitGap(basis, result.a_totals, result.b_totals);
   result.categories = CompareCategories(result.a_totals, result.b_totals);
   result.groups = CompareGroups(result.a_totals, result.b_totals);
+  result.gap_parts = PartsOfGap(result);
+  result.a_families = FamiliesOf(result.a, result.a_totals, nullptr);
+  result.b_families = FamiliesOf(result.b, result.b_totals, nullptr);
   result.findings = FindResults(result);
   for (Finding& doubt : FindDoubts(result))
     result.findings.push_back(std::move(doubt));

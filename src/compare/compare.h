@@ -110,6 +110,15 @@ struct Gap {
   Side slower = Side::kNeither;
 };
 
+/// A line of the waterfall. The parts add up to the gap: the work of each
+/// category group, idle inside replays, concurrency, foreign and idle.
+struct GapPart {
+  std::string id;     // "work.moe", "concurrency"
+  std::string title;  // "work: MoE"
+  Rational delta;     // B - A
+  HowKnown how = HowKnown::kMeasured;
+};
+
 /// One category, or one group of them, a step.
 struct CategoryComparison {
   std::string id;
@@ -136,8 +145,9 @@ struct Finding {
   std::optional<Rational> prize;  // ns a step, only where measured
 };
 
-/// A kernel family of one side within a category.
-struct DiveKernel {
+/// A kernel family of one side: the kernels of one category whose names
+/// differ in template arguments or tile sizes only.
+struct FamilyAmounts {
   std::string family;
   std::string example;  // display name of its largest kernel
   Category category = Category::kUnclassified;
@@ -148,7 +158,7 @@ struct DiveKernel {
 struct CategoryDive {
   std::string title;
   CategoryComparison whole;
-  std::vector<DiveKernel> a, b;  // by attributed time
+  std::vector<FamilyAmounts> a, b;  // by attributed time
   std::vector<std::string> sentences;
 };
 
@@ -158,8 +168,11 @@ struct CompareResult {
   ComparableResult comparable;
   std::vector<SetupRow> setup;
   Gap gap;
-  std::vector<CategoryComparison> categories;  // those that occur
-  std::vector<GroupComparison> groups;         // the same, as people ask
+  std::vector<GapPart> gap_parts;
+  // Those that occur; then the same, as people ask for them.
+  std::vector<CategoryComparison> categories;
+  std::vector<GroupComparison> groups;
+  std::vector<FamilyAmounts> a_families, b_families;  // by attributed time
   std::vector<Finding> findings;
   std::optional<CategoryDive> dive;
 };

@@ -20,11 +20,11 @@ bool Contains(const CategoryGroup& group, Category category) {
 
 /// One sentence on how a side does the category's work: fused or separate.
 std::string HowDone(const SideView& side, const SideAmounts& whole,
-                    const std::vector<DiveKernel>& kernels) {
+                    const std::vector<FamilyAmounts>& kernels) {
   if (kernels.empty())
     return fmt::format("{} runs nothing of it.", side.name());
   const Rational count = side.totals.PerStep(whole.count);
-  const DiveKernel& first = kernels.front();
+  const FamilyAmounts& first = kernels.front();
   const std::string share =
       Percent({first.amounts.attributed_ns, 1}, {whole.attributed_ns, 1}, 0);
   if (kernels.size() == 1) {
@@ -56,10 +56,10 @@ std::string TimeAndShare(const SideView& side, const SideAmounts& amounts) {
 
 }  // namespace
 
-std::vector<DiveKernel> FamiliesOf(const LedgerResult& ledger,
-                                   const SideTotals& totals,
-                                   const CategoryGroup* group) {
-  std::map<std::pair<std::string, Category>, DiveKernel> families;
+std::vector<FamilyAmounts> FamiliesOf(const LedgerResult& ledger,
+                                      const SideTotals& totals,
+                                      const CategoryGroup* group) {
+  std::map<std::pair<std::string, Category>, FamilyAmounts> families;
   std::map<std::pair<std::string, Category>, int64_t> largest;
   for (size_t i = 0; i < ledger.kernels.size(); ++i) {
     const KernelRow& kernel = ledger.kernels[i];
@@ -67,7 +67,7 @@ std::vector<DiveKernel> FamiliesOf(const LedgerResult& ledger,
     if (amounts.count == 0) continue;
     if (group != nullptr && !Contains(*group, kernel.category)) continue;
     const auto key = std::pair{kernel.family, kernel.category};
-    DiveKernel& row = families[key];
+    FamilyAmounts& row = families[key];
     row.family = kernel.family;
     row.category = kernel.category;
     row.amounts += amounts;
@@ -76,7 +76,7 @@ std::vector<DiveKernel> FamiliesOf(const LedgerResult& ledger,
       largest[key] = amounts.attributed_ns;
     }
   }
-  std::vector<DiveKernel> rows;
+  std::vector<FamilyAmounts> rows;
   for (auto& [key, row] : families) rows.push_back(std::move(row));
   std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
     return x.amounts.attributed_ns > y.amounts.attributed_ns;

@@ -10,8 +10,8 @@ CategoryDive DiveInto(const CategoryGroup& group, const CompareResult& result);
 
 /// The kernel families of a side, by attributed time, then name. Only those
 /// whose category is in `group`; all without one.
-std::vector<DiveKernel> FamiliesOf(const LedgerResult& ledger,
-                                   const SideTotals& totals,
-                                   const CategoryGroup* group);
+std::vector<FamilyAmounts> FamiliesOf(const LedgerResult& ledger,
+                                      const SideTotals& totals,
+                                      const CategoryGroup* group);
 
 }  // namespace inferdiff

@@ -115,7 +115,7 @@ void AddContributor(const CompareResult& result, const GapPart& part,
 void FindContributors(const CompareResult& result, Collector* out) {
   const Gap& gap = result.gap;
   if (gap.slower == Side::kNeither) return;
-  std::vector<GapPart> parts = PartsOfGap(result);
+  std::vector<GapPart> parts = result.gap_parts;
   std::stable_sort(parts.begin(), parts.end(),
                    [&](const GapPart& x, const GapPart& y) {
                      return Oriented(gap, y.delta) < Oriented(gap, x.delta);

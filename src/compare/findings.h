@@ -13,14 +13,6 @@ std::vector<Finding> FindResults(const CompareResult& result);
 /// What speaks against reading too much into it.
 std::vector<Finding> FindDoubts(const CompareResult& result);
 
-/// The parts of the gap as they are shown: the work of each group, then idle
-/// inside replays, concurrency, foreign and idle. They add up to the gap.
-struct GapPart {
-  std::string id;     // "work.moe", "concurrency"
-  std::string title;  // "work: MoE"
-  Rational delta;     // B - A
-  HowKnown how = HowKnown::kMeasured;
-};
 std::vector<GapPart> PartsOfGap(const CompareResult& result);
 
 }  // namespace inferdiff

@@ -6,18 +6,20 @@
 #include <string>
 
 #include "compare/compare.h"
+#include "report/document.h"
 
 namespace inferdiff {
 
-struct RenderOptions;  // report/table.h
+/// What terminal and Markdown lay out.
+Document CompareDocument(const CompareResult& result);
 
-std::string RenderCompareTerminal(const CompareResult& result,
-                                  const RenderOptions& options);
-std::string RenderCompareMarkdown(const CompareResult& result,
-                                  const RenderOptions& options);
-std::string RenderCompareJson(const CompareResult& result,
-                              const RenderOptions& options);
-std::string RenderCompareTsv(const CompareResult& result,
-                             const RenderOptions& options);
+std::string CompareTerminalText(const CompareResult& result,
+                                const TerminalStyle& style);
+/// Fits a pull-request comment.
+std::string CompareMarkdownText(const CompareResult& result);
+/// docs/json-compare.md describes it.
+std::string CompareJsonText(const CompareResult& result);
+/// One line a figure: table, row, a, b; docs/compare.md.
+std::string CompareTsvText(const CompareResult& result);
 
 }  // namespace inferdiff
