@@ -8,16 +8,25 @@
 
 namespace inferdiff {
 
-/// a + b. Throws InputError "time-overflow": only absurd times in a file can
-/// add up past 2^63 ns (292 years).
+/// Only absurd times in a file can add up past 2^63 ns (292 years).
+[[noreturn]] inline void ThrowTimeOverflow() {
+  throw InputError("time-overflow", "",
+                   "times in the trace add up past 2^63 ns",
+                   "the trace's timestamps are damaged; capture it again");
+}
+
+/// a + b. Throws InputError "time-overflow".
 inline int64_t CheckedAdd(int64_t a, int64_t b) {
   int64_t sum = 0;
-  if (__builtin_add_overflow(a, b, &sum)) {
-    throw InputError("time-overflow", "",
-                     "times in the trace add up past 2^63 ns",
-                     "the trace's timestamps are damaged; capture it again");
-  }
+  if (__builtin_add_overflow(a, b, &sum)) ThrowTimeOverflow();
   return sum;
+}
+
+/// a - b. Throws InputError "time-overflow".
+inline int64_t CheckedSub(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (__builtin_sub_overflow(a, b, &difference)) ThrowTimeOverflow();
+  return difference;
 }
 
 }  // namespace inferdiff

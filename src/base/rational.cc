@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "base/error.h"
+#include "base/checked.h"
 
 namespace inferdiff {
 namespace {
@@ -26,11 +26,7 @@ Rational Reduced(Wide num, Wide den) {
     den /= gcd;
   }
   constexpr Wide kMax = std::numeric_limits<int64_t>::max();
-  if (num > kMax || num < -kMax || den > kMax) {
-    throw InputError("time-overflow", "",
-                     "times in the trace add up past 2^63 ns",
-                     "the trace's timestamps are damaged; capture it again");
-  }
+  if (num > kMax || num < -kMax || den > kMax) ThrowTimeOverflow();
   return {static_cast<int64_t>(num), static_cast<int64_t>(den)};
 }
 
@@ -42,7 +38,8 @@ Rational operator+(Rational a, Rational b) {
 }
 
 Rational operator-(Rational a, Rational b) {
-  return a + Rational{-b.num, b.den};
+  return Reduced(Wide{a.num} * b.den - Wide{b.num} * a.den,
+                 Wide{a.den} * b.den);
 }
 
 int Compare(Rational a, Rational b) {

@@ -7,22 +7,27 @@
 
 namespace inferdiff {
 
-Stat Summarise(std::vector<int64_t> samples) {
+Stat SummariseInPlace(std::span<int64_t> samples) {
   Stat stat;
   if (samples.empty()) return stat;
-  std::sort(samples.begin(), samples.end());
+  stat.n = static_cast<int64_t>(samples.size());
   for (const int64_t sample : samples)
     stat.total = CheckedAdd(stat.total, sample);
-  stat.n = static_cast<int64_t>(samples.size());
-  // Nearest rank: the ceil(q n / 100)-th smallest.
+  // Nearest rank: the ceil(q n / 100)-th smallest. Each selection leaves the
+  // smaller samples in front, so that the next needs to look at one side only.
+  const auto first = samples.begin();
   const auto rank = [&](int64_t q) {
-    return samples[static_cast<size_t>((q * stat.n + 99) / 100 - 1)];
+    return first + (q * stat.n + 99) / 100 - 1;
   };
-  stat.median = rank(50);
-  stat.p10 = rank(10);
-  stat.p90 = rank(90);
-  stat.min = samples.front();
-  stat.max = samples.back();
+  const auto median = rank(50), p10 = rank(10), p90 = rank(90);
+  std::nth_element(first, median, samples.end());
+  stat.median = *median;
+  std::nth_element(first, p10, median);
+  stat.p10 = *p10;
+  std::nth_element(median, p90, samples.end());
+  stat.p90 = *p90;
+  stat.min = *std::min_element(first, p10 + 1);
+  stat.max = *std::max_element(p90, samples.end());
   return stat;
 }
 

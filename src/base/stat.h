@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/rational.h"
@@ -18,7 +19,12 @@ struct Stat {
   Rational mean() const { return {total, n}; }
 };
 
-/// Sorts a copy. Throws InputError "time-overflow".
-Stat Summarise(std::vector<int64_t> samples);
+/// Linear in the number of samples, whose order it changes. Throws InputError
+/// "time-overflow".
+Stat SummariseInPlace(std::span<int64_t> samples);
+
+inline Stat Summarise(std::vector<int64_t> samples) {
+  return SummariseInPlace(samples);
+}
 
 }  // namespace inferdiff

@@ -39,6 +39,7 @@ struct DeviceTotals {
 };
 
 /// One used step, all in ns, clipped at the step's borders except `span`.
+/// busy + foreign + idle = wall, and busy = sum - hidden.
 struct StepAmounts {
   uint32_t step = 0;                               // index in Steps::steps
   std::optional<int64_t> wall, idle, idle_inside;  // unknown without successor
@@ -52,8 +53,9 @@ struct StepAmounts {
   int64_t hidden_cross_lane = 0;
   int64_t kernels = 0;  // ops of kind kernel
   int64_t ops = 0;
-  // Idle outside replays by what the next op waited for; sums to
-  // idle - idle_inside.
+  // Idle outside replays by what the op waited for did, which is the next op
+  // of the step to start, or else the op that begins the next step; sums to
+  // idle - idle_inside, and all are 0 where idle is unknown.
   int64_t idle_host_late = 0;  // its launch call had not begun
   int64_t idle_queued = 0;     // launched, but not started
   int64_t idle_unknown = 0;    // no launch record
@@ -64,7 +66,8 @@ struct PerStep {
   Stat wall, span, replay_span, sum, busy, idle, idle_inside, foreign;
   Stat copy_only, hidden_same_lane, hidden_cross_lane, kernels;
   Stat idle_host_late, idle_queued, idle_unknown;
-  /// Op start minus launch call start, one sample a launched op or replay.
+  /// Op start minus launch call start, one sample a launch: of a replay its
+  /// first op. Negative where the clocks of host and device disagree.
   Stat launch_lead;
 };
 
@@ -73,7 +76,7 @@ struct Amounts {
   int64_t count = 0;  // ops, each once, in the step that launched it
   int64_t sum_ns = 0;
   int64_t attributed_ns = 0;
-  int64_t exclusive_ns = 0;  // only ops of this row's category run
+  int64_t exclusive_ns = 0;  // only ops of this row run, hidden ones included
   int64_t hidden_same_lane_ns = 0;
   int64_t hidden_cross_lane_ns = 0;
   int64_t hidden_ns() const {
@@ -182,10 +185,13 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
 
 DeviceTotals TotalsOfDevice(const Trace& trace);
 
-/// What the accounting gives each op, by op index, for all steps used or not.
-/// For tests and `dump`; BuildLedger keeps no such column.
+/// What the accounting gives each op, by op index, in all steps used or not;
+/// 0 for ops of no step. For tests and `dump`; BuildLedger keeps no such
+/// column.
 struct OpAmounts {
   std::vector<int64_t> attributed_ns, hidden_same_lane_ns, hidden_cross_lane_ns;
 };
+
+OpAmounts AmountsPerOp(const Trace& trace, const Steps& steps);
 
 }  // namespace inferdiff

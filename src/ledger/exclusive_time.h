@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// Time during which everything that runs is of one kind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace inferdiff {
+
+/// Time during which all running ops carry one and the same label, by label.
+class SoleTime {
+ public:
+  explicit SoleTime(size_t labels) : running_(labels), sole_ns_(labels) {}
+
+  void Start(uint32_t label) {
+    if (running_[label]++ > 0) return;
+    ++distinct_;
+    mix_ ^= label;
+  }
+  void End(uint32_t label) {
+    if (--running_[label] > 0) return;
+    --distinct_;
+    mix_ ^= label;
+  }
+  void Pass(int64_t dt) {
+    if (distinct_ == 1) sole_ns_[mix_] += dt;
+  }
+  const std::vector<int64_t>& sole_ns() const { return sole_ns_; }
+
+ private:
+  std::vector<uint32_t> running_;
+  std::vector<int64_t> sole_ns_;
+  uint32_t distinct_ = 0;
+  uint32_t mix_ = 0;  // xor of the labels running: the label, if only one is
+};
+
+/// The same for the three ways in which tables group kernels.
+class ExclusiveTime {
+ public:
+  /// Family and category of each kernel row; both must outlive this.
+  ExclusiveTime(std::span<const uint32_t> family_of_kernel, size_t families,
+                std::span<const uint32_t> category_of_kernel, size_t categories)
+      : family_of_(family_of_kernel),
+        category_of_(category_of_kernel),
+        kernels_(family_of_kernel.size()),
+        families_(families),
+        categories_(categories) {}
+
+  void Start(uint32_t kernel) {
+    kernels_.Start(kernel);
+    families_.Start(family_of_[kernel]);
+    categories_.Start(category_of_[kernel]);
+  }
+  void End(uint32_t kernel) {
+    kernels_.End(kernel);
+    families_.End(family_of_[kernel]);
+    categories_.End(category_of_[kernel]);
+  }
+  void Pass(int64_t dt) {
+    kernels_.Pass(dt);
+    families_.Pass(dt);
+    categories_.Pass(dt);
+  }
+  const SoleTime& kernels() const { return kernels_; }
+  const SoleTime& families() const { return families_; }
+  const SoleTime& categories() const { return categories_; }
+
+ private:
+  std::span<const uint32_t> family_of_;
+  std::span<const uint32_t> category_of_;
+  SoleTime kernels_, families_, categories_;
+};
+
+}  // namespace inferdiff

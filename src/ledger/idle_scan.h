@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The time of a step in which none of its ops runs: others' ops and idle.
+//
+//   own ops    [A...]                  [B...........]
+//   others             [X..]
+//   replays   |<------------->|       |<------...
+//   foreign            XXXX
+//   idle            ii     iiioooooooo
+//                   inside    outside, waiting for B
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "ledger/by_group.h"
+#include "ledger/step_ops.h"
+
+namespace inferdiff {
+
+/// All within the step's window; busy + foreign + idle = its length.
+struct IdleAmounts {
+  int64_t busy = 0;     // union of own ops, found apart from the share sweep
+  int64_t foreign = 0;  // others' ops where no own op runs
+  int64_t idle = 0;     // no op of the device runs
+  int64_t idle_inside = 0;  // of it, within one of the step's replays
+  // The rest of the idle time, by what the op that it waits for did: its
+  // launch call had not begun, had begun, is not in the trace. Waited for is
+  // the step's next op to start, or else the op that begins the next step; of
+  // several that start together, the one launched first.
+  int64_t host_late = 0;
+  int64_t queued = 0;
+  int64_t unknown = 0;
+};
+
+class IdleScan {
+ public:
+  /// Linear in ops and steps.
+  explicit IdleScan(const StepOps& index);
+
+  /// Linear in the ops that start in the step's window.
+  IdleAmounts Run(uint32_t step) const;
+
+  /// First start to last end of the step's replay with most ops; 0 without
+  /// one.
+  int64_t LargestReplaySpan(uint32_t step) const;
+
+ private:
+  struct Interval {
+    int64_t begin, end;
+  };
+  class Waits;
+
+  std::vector<Interval> ReplaysOf(uint32_t step) const;
+  /// Of the ops from `first` on that start at the same time and belong to the
+  /// step, or to the step that begins then: their first launch call's start.
+  std::optional<int64_t> FirstLaunch(size_t first, uint32_t step) const;
+
+  const StepOps& index_;
+  std::vector<int64_t> reach_;  // by step: last end of the ops before `begin`
+  ByGroup replays_;             // by step
+};
+
+}  // namespace inferdiff

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/ledger.h"
+
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+#include "base/checked.h"
+#include "ledger/framework_hint.h"
+#include "ledger/rows.h"
+#include "ledger/step_accounts.h"
+
+namespace inferdiff {
+namespace {
+
+std::vector<bool> UsedSteps(const Steps& steps, uint32_t group) {
+  std::vector<bool> used;
+  for (const Step& step : steps.steps)
+    used.push_back(step.group == group && step.excluded_id.empty());
+  return used;
+}
+
+/// Summarises a member over the steps that have it.
+template <typename Member>
+Stat Over(const std::vector<StepAmounts>& steps, Member StepAmounts::*member) {
+  std::vector<int64_t> samples;
+  for (const StepAmounts& step : steps) {
+    if constexpr (std::is_same_v<Member, std::optional<int64_t>>) {
+      if (step.*member) samples.push_back(*(step.*member));
+    } else {
+      samples.push_back(step.*member);
+    }
+  }
+  return SummariseInPlace(samples);
+}
+
+/// Of the causes of idle time, which are unknown where that is.
+Stat OverKnownIdle(const std::vector<StepAmounts>& steps,
+                   int64_t StepAmounts::*cause) {
+  std::vector<StepAmounts> known;
+  std::copy_if(steps.begin(), steps.end(), std::back_inserter(known),
+               [](const StepAmounts& step) { return step.idle.has_value(); });
+  return Over(known, cause);
+}
+
+/// One sample a launch: its first op.
+Stat LaunchLead(const StepOps& index, const std::vector<StepAmounts>& steps) {
+  const Trace& trace = index.trace();
+  std::vector<bool> seen(trace.calls.size());
+  std::vector<int64_t> leads;
+  for (const StepAmounts& step : steps) {
+    for (const uint32_t op : index.of(step.step)) {
+      const uint32_t launch = trace.ops.launch[op];
+      if (launch == kNone || seen[launch]) continue;
+      seen[launch] = true;
+      leads.push_back(
+          CheckedSub(trace.ops.start_ns[op], trace.calls.start_ns[launch]));
+    }
+  }
+  return SummariseInPlace(leads);
+}
+
+PerStep Summary(const StepOps& index, const std::vector<StepAmounts>& steps) {
+  PerStep out;
+  out.wall = Over(steps, &StepAmounts::wall);
+  out.span = Over(steps, &StepAmounts::span);
+  out.replay_span = Over(steps, &StepAmounts::replay_span);
+  out.sum = Over(steps, &StepAmounts::sum);
+  out.busy = Over(steps, &StepAmounts::busy);
+  out.idle = Over(steps, &StepAmounts::idle);
+  out.idle_inside = Over(steps, &StepAmounts::idle_inside);
+  out.foreign = Over(steps, &StepAmounts::foreign);
+  out.copy_only = Over(steps, &StepAmounts::copy_only);
+  out.hidden_same_lane = Over(steps, &StepAmounts::hidden_same_lane);
+  out.hidden_cross_lane = Over(steps, &StepAmounts::hidden_cross_lane);
+  out.kernels = Over(steps, &StepAmounts::kernels);
+  out.idle_host_late = OverKnownIdle(steps, &StepAmounts::idle_host_late);
+  out.idle_queued = OverKnownIdle(steps, &StepAmounts::idle_queued);
+  out.idle_unknown = OverKnownIdle(steps, &StepAmounts::idle_unknown);
+  out.launch_lead = LaunchLead(index, steps);
+  return out;
+}
+
+/// The step of median wall time, or of median span where no wall is known.
+uint32_t Representative(const LedgerResult& result) {
+  const PerStep& stats = result.per_step;
+  for (const StepAmounts& step : result.step_amounts)
+    if (stats.wall.n > 0 ? step.wall == stats.wall.median
+                         : step.span == stats.span.median)
+      return step.step;
+  return 0;
+}
+
+/// The step's replays in order of time, which is that of their indices.
+std::vector<uint32_t> ReplaysOf(const Steps& steps,
+                                std::span<const uint32_t> ops) {
+  std::vector<uint32_t> replays;
+  for (const uint32_t op : ops)
+    if (steps.replay_of_op[op] != kNone)
+      replays.push_back(steps.replay_of_op[op]);
+  std::sort(replays.begin(), replays.end());
+  replays.erase(std::unique(replays.begin(), replays.end()), replays.end());
+  return replays;
+}
+
+std::vector<SequenceOp> SequenceOf(const StepOps& index,
+                                   const KernelTable& table,
+                                   const std::vector<uint32_t>& row_of,
+                                   uint32_t step) {
+  const GpuOps& all = index.trace().ops;
+  const Steps& steps = index.steps();
+  ShareSweep sweep(index);
+  sweep.Run(step, {}, nullptr);
+  const std::span<const uint32_t> ops = index.of(step);
+  const std::vector<uint32_t> replays = ReplaysOf(steps, ops);
+  std::vector<SequenceOp> sequence;
+  for (uint32_t position = 0; position < ops.size(); ++position) {
+    const uint32_t op = ops[position];
+    const OpShare share = sweep.Share(position);
+    SequenceOp out;
+    out.ordinal = all.ordinal[op];
+    out.start_ns = CheckedSub(all.start_ns[op], steps.steps[step].begin_ns);
+    out.dur_ns = all.dur_ns[op];
+    out.attributed_ns = share.attributed_ns;
+    out.hidden_same_lane_ns = share.hidden_same_lane_ns;
+    out.hidden_cross_lane_ns = share.hidden_cross_lane_ns;
+    out.kernel = row_of[table.KernelOf(op)];
+    out.lane = steps.normal_lane[op];
+    out.kind = all.kind[op];
+    if (const uint32_t replay = steps.replay_of_op[op]; replay != kNone)
+      out.replay = static_cast<uint32_t>(
+          std::lower_bound(replays.begin(), replays.end(), replay) -
+          replays.begin());
+    sequence.push_back(out);
+  }
+  return sequence;
+}
+
+/// The sums of the header, over all used steps.
+void CheckTotals(const LedgerResult& result) {
+  int64_t attributed = 0;
+  for (const Amounts& category : result.categories) {
+    attributed = CheckedAdd(attributed, category.attributed_ns);
+    if (category.exclusive_ns > category.attributed_ns)
+      throw ContractError("a category has more time alone than altogether");
+  }
+  const PerStep& total = result.per_step;
+  if (attributed != total.busy.total)
+    throw ContractError("the categories do not add up to the busy time");
+  if (total.sum.total - total.hidden_same_lane.total -
+          total.hidden_cross_lane.total !=
+      total.busy.total)
+    throw ContractError("sum less hidden time is not the busy time");
+  if (total.wall.n == result.used_steps &&
+      attributed + total.foreign.total + total.idle.total != total.wall.total)
+    throw ContractError("busy, foreign and idle time are not the wall time");
+}
+
+void DropColumns(Steps* steps) {
+  steps->step_of_op = {};
+  steps->replay_of_op = {};
+  steps->normal_lane = {};
+}
+
+}  // namespace
+
+LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
+                         const RuleSet& rules, Steps steps,
+                         const LedgerOptions& options) {
+  LedgerResult result;
+  result.devices.push_back(TotalsOfDevice(trace));
+  result.source.info = trace.info;
+  result.source.framework_hint = FrameworkHint(trace);
+  result.source.rules_hash = rules.hash();
+  result.group = options.group.value_or(steps.main_group);
+
+  const std::vector<bool> used = UsedSteps(steps, result.group);
+  const KernelTable table(trace, classes);
+  const StepOps index(trace, steps, used);
+  const IdleScan idle(index);
+  StepAccounts accounts(index, idle, table);
+  for (uint32_t step = 0; step < used.size(); ++step)
+    if (used[step]) result.step_amounts.push_back(accounts.Account(step));
+  result.used_steps = static_cast<int64_t>(result.step_amounts.size());
+  result.per_step = Summary(index, result.step_amounts);
+  result.histogram = accounts.histogram();
+
+  FillCategories(table, accounts, &result);
+  CheckTotals(result);
+  const std::vector<uint32_t> row_of =
+      FillKernels(index, table, accounts, rules, &result);
+  FillFamilies(table, accounts, &result);
+  result.rule_hits = HitsOf(table, rules);
+  result.coverage = CoverageOf(table, accounts.unclipped_ns(), result.per_step);
+  if (result.used_steps > 0) {
+    result.representative_step = Representative(result);
+    result.sequence =
+        SequenceOf(index, table, row_of, result.representative_step);
+  }
+  DropColumns(&steps);
+  result.steps = std::move(steps);
+  return result;
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/step_accounts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+
+namespace inferdiff {
+namespace {
+
+void Require(bool holds, uint32_t step, const char* what) {
+  if (!holds) throw ContractError(fmt::format("step {}: {}", step, what));
+}
+
+/// First start to last end, clipped nowhere.
+int64_t SpanOf(const GpuOps& all, std::span<const uint32_t> ops) {
+  if (ops.empty()) return 0;
+  int64_t end = all.end_ns(ops.front());
+  for (const uint32_t op : ops) end = std::max(end, all.end_ns(op));
+  return end - all.start_ns[ops.front()];
+}
+
+/// Bucket i holds [2^i, 2^(i+1)) ns, bucket 0 also 0 ns.
+size_t BucketOf(int64_t duration) {
+  return static_cast<size_t>(
+      std::bit_width(static_cast<uint64_t>(duration) | 1) - 1);
+}
+
+}  // namespace
+
+StepAccounts::StepAccounts(const StepOps& index, const IdleScan& idle,
+                           const KernelTable& table)
+    : index_(index),
+      idle_(idle),
+      table_(table),
+      sweep_(index),
+      kernels_(table.kernels().size()),
+      exclusive_(table.family_of(), table.families().size(),
+                 table.category_of(), kCategoryCount) {}
+
+StepAmounts StepAccounts::Account(uint32_t step) {
+  const std::span<const uint32_t> ops = index_.of(step);
+  kernel_of_.clear();
+  for (const uint32_t op : ops) kernel_of_.push_back(table_.KernelOf(op));
+  sweep_.Run(step, kernel_of_, &exclusive_);
+  StepAmounts amounts;
+  amounts.step = step;
+  AddOps(step, &amounts);
+  amounts.span = SpanOf(index_.trace().ops, ops);
+  amounts.replay_span = idle_.LargestReplaySpan(step);
+  amounts.busy = sweep_.busy_ns();
+  amounts.copy_only = sweep_.copy_only_ns();
+
+  const IdleAmounts idle = idle_.Run(step);
+  amounts.foreign = idle.foreign;
+  const int64_t wall = index_.window(step).length();
+  Require(amounts.busy == idle.busy, step,
+          "what its ops were given is not their union");
+  Require(idle.foreign >= 0 && amounts.busy + idle.foreign + idle.idle == wall,
+          step, "busy, foreign and idle time do not add up to the wall time");
+  Require(idle.idle_inside + idle.host_late + idle.queued + idle.unknown ==
+              idle.idle,
+          step, "the causes of idle time do not add up to it");
+  if (!index_.steps().steps[step].next_begin_ns) return amounts;
+  amounts.wall = wall;
+  amounts.idle = idle.idle;
+  amounts.idle_inside = idle.idle_inside;
+  amounts.idle_host_late = idle.host_late;
+  amounts.idle_queued = idle.queued;
+  amounts.idle_unknown = idle.unknown;
+  return amounts;
+}
+
+void StepAccounts::AddOps(uint32_t step, StepAmounts* amounts) {
+  const GpuOps& all = index_.trace().ops;
+  const std::span<const uint32_t> ops = index_.of(step);
+  int64_t attributed = 0;
+  bool hidden_is_sane = true;
+  for (uint32_t position = 0; position < ops.size(); ++position) {
+    const OpShare share = sweep_.Share(position);
+    Amounts& kernel = kernels_[kernel_of_[position]];
+    ++kernel.count;
+    kernel.sum_ns += share.sum_ns;
+    kernel.attributed_ns += share.attributed_ns;
+    kernel.hidden_same_lane_ns += share.hidden_same_lane_ns;
+    kernel.hidden_cross_lane_ns += share.hidden_cross_lane_ns;
+    attributed += share.attributed_ns;
+    amounts->sum += share.sum_ns;
+    amounts->hidden_same_lane += share.hidden_same_lane_ns;
+    amounts->hidden_cross_lane += share.hidden_cross_lane_ns;
+    hidden_is_sane &= share.attributed_ns >= 0 &&
+                      share.hidden_same_lane_ns >= 0 &&
+                      share.hidden_cross_lane_ns >= 0;
+    const int64_t duration = all.dur_ns[ops[position]];
+    HistogramBucket& bucket = histogram_[BucketOf(duration)];
+    ++bucket.count;
+    bucket.sum_ns += duration;
+    unclipped_ns_ += duration;
+    if (all.kind[ops[position]] == OpKind::kKernel) ++amounts->kernels;
+  }
+  amounts->ops = static_cast<int64_t>(ops.size());
+  Require(hidden_is_sane, step, "an op was given more time than it ran");
+  Require(attributed == sweep_.busy_ns(), step,
+          "the attributed times do not add up to the busy time");
+}
+
+}  // namespace inferdiff

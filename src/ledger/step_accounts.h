@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Step by step: the amounts of each, and what they add up to per kernel.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "ledger/exclusive_time.h"
+#include "ledger/idle_scan.h"
+#include "ledger/kernel_table.h"
+#include "ledger/ledger.h"
+#include "ledger/share_sweep.h"
+#include "ledger/step_ops.h"
+
+namespace inferdiff {
+
+/// Accounts for steps in any order; the sums do not depend on it.
+class StepAccounts {
+ public:
+  /// All three must outlive this.
+  StepAccounts(const StepOps& index, const IdleScan& idle,
+               const KernelTable& table);
+
+  /// Throws ContractError where the step's amounts do not add up.
+  StepAmounts Account(uint32_t step);
+
+  // Over all steps so far, by kernel, family and category of the table.
+  const std::vector<Amounts>& kernels() const { return kernels_; }
+  const ExclusiveTime& exclusive() const { return exclusive_; }
+  const std::array<HistogramBucket, 63>& histogram() const {
+    return histogram_;
+  }
+  /// Durations of the steps' ops, not clipped.
+  int64_t unclipped_ns() const { return unclipped_ns_; }
+
+ private:
+  void AddOps(uint32_t step, StepAmounts* amounts);
+
+  const StepOps& index_;
+  const IdleScan& idle_;
+  const KernelTable& table_;
+  ShareSweep sweep_;
+  std::vector<uint32_t> kernel_of_;  // by position of the present step
+  std::vector<Amounts> kernels_;
+  ExclusiveTime exclusive_;
+  std::array<HistogramBucket, 63> histogram_{};
+  int64_t unclipped_ns_ = 0;
+};
+
+}  // namespace inferdiff

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops of each step, in the order in which ops share an instant.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ledger/by_group.h"
+#include "model/trace.h"
+#include "steps/steps.h"
+
+namespace inferdiff {
+
+/// The time that a step owns. Without a successor it ends with the last of the
+/// step's ops.
+struct StepWindow {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  int64_t length() const { return end - begin; }
+  int64_t Clip(int64_t time) const {
+    return time < begin ? begin : (time > end ? end : time);
+  }
+};
+
+/// Ops grouped by step: 4 bytes an op.
+class StepOps {
+ public:
+  /// Groups the ops of the steps for which `wanted` is set.
+  StepOps(const Trace& trace, const Steps& steps,
+          const std::vector<bool>& wanted);
+
+  /// Op indices sorted by (start, end, normalised lane, name, ordinal). An
+  /// op's index in this list is its *position*.
+  std::span<const uint32_t> of(uint32_t step) const { return by_step_[step]; }
+  StepWindow window(uint32_t step) const;
+
+  /// Whether a keeps a lane against b: (start, end, name, ordinal).
+  bool KeepsLane(uint32_t a, uint32_t b) const;
+
+  const Trace& trace() const { return trace_; }
+  const Steps& steps() const { return steps_; }
+
+ private:
+  bool SharesFirst(uint32_t a, uint32_t b) const;
+  void SortTies(std::span<uint32_t> ops) const;
+
+  const Trace& trace_;
+  const Steps& steps_;
+  std::vector<uint32_t> name_rank_;  // by NameId, order of the texts
+  ByGroup by_step_;
+};
+
+}  // namespace inferdiff

@@ -1,0 +1,270 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The accounting again, the slow and obvious way.
+
+Written from the definitions in docs/how-it-works.md alone and sharing nothing
+with the C++: every step is cut at every start and end of its own ops, and each
+piece is dealt out by looking at all ops that run in it. It reads the trace
+itself, in decimal text, so that no double is involved here either.
+
+    brute_force.py TRACE      the totals of each device, as a table
+"""
+
+import collections
+import gzip
+import json
+import sys
+
+KERNEL, COPY = "kernel", "copy"
+KIND_OF_CATEGORY = {
+    "kernel": KERNEL,
+    "gpu_memcpy": COPY,
+    "gpu_memset": COPY,
+    "memcpy": COPY,  # files from before 2022: Kernel, Memcpy, Memset
+    "memset": COPY,
+}
+NOBODY = None
+
+
+class Op:
+    """One GPU activity. Times in ns."""
+
+    def __init__(self, name, start, end, lane, kind, ordinal, correlation=0,
+                 launch=None):
+        self.name = name
+        self.start = start
+        self.end = end
+        self.lane = lane  # as the file numbers it
+        self.kind = kind
+        self.ordinal = ordinal
+        self.correlation = correlation
+        self.launch = launch  # start of the call that launched it, or None
+        self.normal_lane = lane
+        self.category = "unclassified"
+        self.step = NOBODY
+        self.attributed = 0
+        self.hidden_same_lane = 0
+        self.hidden_cross_lane = 0
+
+    @property
+    def duration(self):
+        return self.end - self.start
+
+
+class Step:
+    """begin, the next step's begin or None, and the replays' extents."""
+
+    def __init__(self, begin, next_begin, replays=()):
+        self.begin = begin
+        self.next_begin = next_begin
+        self.replays = list(replays)  # (first start, last end)
+        self.shape = None
+
+
+# --- reading ---------------------------------------------------------------
+
+
+def nanoseconds(text):
+    """Microseconds in decimal text to whole ns; further digits are cut off."""
+    sign = -1 if text.startswith("-") else 1
+    whole, _, fraction = text.lstrip("+-").partition(".")
+    return sign * (int(whole or "0") * 1000 + int((fraction + "000")[:3]))
+
+
+def load_events(path):
+    opener = gzip.open if path.endswith(".gz") else open
+    with opener(path, "rt", encoding="utf-8", errors="replace") as file:
+        document = json.load(file, parse_float=str, parse_int=str)
+    return document["traceEvents"] if isinstance(document, dict) else document
+
+
+def correlation_of(event):
+    args = event.get("args") or {}
+    return int(args.get("correlation", 0))
+
+
+def load_ops(path):
+    """Device -> its ops, with the launch time where the file has the call."""
+    events = load_events(path)
+    launches = {}
+    for event in events:
+        category = str(event.get("cat", "")).lower()
+        if event.get("ph") == "X" and category in (
+                "cuda_runtime", "cuda_driver", "runtime"):
+            correlation = correlation_of(event)
+            start = nanoseconds(str(event["ts"]))
+            if correlation and start < launches.get(correlation, start + 1):
+                launches[correlation] = start
+    devices = collections.defaultdict(list)
+    for ordinal, event in enumerate(events):
+        kind = KIND_OF_CATEGORY.get(str(event.get("cat", "")).lower())
+        if event.get("ph") != "X" or kind is None:
+            continue
+        start = nanoseconds(str(event["ts"]))
+        duration = max(0, nanoseconds(str(event.get("dur", "0"))))
+        correlation = correlation_of(event)
+        devices[str(event["pid"])].append(
+            Op(event["name"], start, start + duration, str(event["tid"]), kind,
+               ordinal, correlation, launches.get(correlation)))
+    for ops in devices.values():
+        ops.sort(key=lambda op: (op.start, op.end, op.ordinal))
+    return devices
+
+
+# --- the accounting --------------------------------------------------------
+
+
+def union_length(intervals):
+    total, until = 0, None
+    for start, end in sorted(intervals):
+        if until is None or start > until:
+            total += end - start
+            until = end
+        elif end > until:
+            total += end - until
+            until = end
+    return total
+
+
+def device_totals(ops):
+    busy = union_length((op.start, op.end) for op in ops)
+    span = max(op.end for op in ops) - min(op.start for op in ops)
+    return {
+        "ops": len(ops),
+        "kernels": sum(op.kind == KERNEL for op in ops),
+        "sum_ns": sum(op.duration for op in ops),
+        "busy_ns": busy,
+        "span_ns": span,
+        "idle_ns": span - busy,
+    }
+
+
+def pieces(cuts, ops):
+    """(from, to, the ops that run all through it), in time order."""
+    waiting = sorted(ops, key=lambda op: op.start, reverse=True)
+    running = []
+    for begin, end in zip(cuts, cuts[1:]):
+        while waiting and waiting[-1].start <= begin:
+            running.append(waiting.pop())
+        running = [op for op in running if op.end > begin]
+        yield begin, end, running
+
+
+def deal_out(duration, running):
+    """Gives every running op of a step its part of `duration` ns."""
+    kernels = [op for op in running if op.kind == KERNEL]
+    candidates = kernels or running
+    if kernels:
+        kernel_lanes = {op.lane for op in kernels}
+        for op in running:
+            if op.kind == KERNEL:
+                continue
+            if op.lane in kernel_lanes:
+                op.hidden_same_lane += duration
+            else:
+                op.hidden_cross_lane += duration
+    keepers = []
+    for lane in {op.lane for op in candidates}:
+        on_lane = sorted(
+            (op for op in candidates if op.lane == lane),
+            key=lambda op: (op.start, op.end, op.name, op.ordinal))
+        keepers.append(on_lane[0])
+        for op in on_lane[1:]:
+            op.hidden_same_lane += duration
+    keepers.sort(key=lambda op: (op.start, op.end, op.normal_lane, op.name,
+                                 op.ordinal))
+    share, rest = divmod(duration, len(keepers))
+    for place, op in enumerate(keepers):
+        part = share + (1 if place < rest else 0)
+        op.attributed += part
+        op.hidden_cross_lane += duration - part
+
+
+def launch_of_next(candidates, when):
+    """The launch of what an instant waits for: the next op to start after it;
+    of ops that start together the one launched first."""
+    start = min((op.start for op in candidates if op.start > when),
+                default=None)
+    return min((op.launch for op in candidates
+                if op.start == start and op.launch is not None), default=None)
+
+
+def account_idle(step, end, own, after_own, idle_pieces, result):
+    candidates = [op for op in own + after_own if op.start <= end]
+    for first, last in idle_pieces:
+        cuts = {first, last}
+        for replay in step.replays:
+            cuts.update(t for t in replay if first < t < last)
+        cuts.update(op.start for op in own if first < op.start < last)
+        cuts = sorted(cuts)
+        for begin, until in zip(cuts, cuts[1:]):
+            if any(r[0] <= begin and until <= r[1] for r in step.replays):
+                result["idle_inside"] += until - begin
+                continue
+            launch = launch_of_next(candidates, begin)
+            if launch is None:
+                result["idle_unknown"] += until - begin
+                continue
+            late = min(max(launch, begin), until) - begin
+            result["idle_host_late"] += late
+            result["idle_queued"] += until - begin - late
+
+
+def account(step, own, others, after_own=()):
+    """All amounts of one step; the ops' own amounts are added to the ops.
+
+    `own` are the step's ops, `others` all other ops of the device and
+    `after_own` those of the next step that start at its begin.
+    """
+    result = collections.Counter()
+    end = step.next_begin
+    if end is None:
+        end = max([step.begin] + [op.end for op in own])
+
+    def clip(time):
+        return min(max(time, step.begin), end)
+
+    result["ops"] = len(own)
+    result["kernels"] = sum(op.kind == KERNEL for op in own)
+    result["span"] = (max(op.end for op in own) - min(op.start for op in own)
+                      if own else 0)
+    result["sum"] = sum(clip(op.end) - clip(op.start) for op in own)
+    cuts = sorted({clip(t) for op in own for t in (op.start, op.end)} |
+                  {step.begin, end})
+    exclusive = collections.Counter()
+    for begin, until, running in pieces(cuts, own):
+        if not running:
+            continue
+        result["busy"] += until - begin
+        deal_out(until - begin, running)
+        if all(op.kind == COPY for op in running):
+            result["copy_only"] += until - begin
+        categories = {op.category for op in running}
+        if len(categories) == 1:
+            exclusive[categories.pop()] += until - begin
+    # Others' time and idle: the instants without an own op, cut anew.
+    around = [op for op in own + list(others)
+              if op.start < end and op.end > step.begin]
+    cuts = sorted({clip(t) for op in around for t in (op.start, op.end)} |
+                  {step.begin, end})
+    idle_pieces = []
+    own_set = set(own)
+    for begin, until, running in pieces(cuts, around):
+        if not running:
+            idle_pieces.append((begin, until))
+        elif not any(op in own_set for op in running):
+            result["foreign"] += until - begin
+    if step.next_begin is not None:  # else the end is no border
+        result["wall"] = end - step.begin
+        result["idle"] = sum(last - first for first, last in idle_pieces)
+        account_idle(step, end, own, list(after_own), idle_pieces, result)
+    return result, exclusive
+
+
+def main():
+    for device, ops in load_ops(sys.argv[1]).items():
+        print(device, *(f"{k}={v}" for k, v in device_totals(ops).items()))
+
+
+if __name__ == "__main__":
+    main()
