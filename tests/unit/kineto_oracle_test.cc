@@ -52,14 +52,14 @@ void CheckLine(const std::filesystem::path& folder, const std::string& line) {
   }
   int64_t device = 0, idle = 0, graphs = 0;
   DeviceTotals want;
-  ASSERT_EQ(std::sscanf(rest.c_str(),
-                        "device %" SCNd64 " | ops=%" SCNd64 " sum_ns=%" SCNd64
-                        " busy_ns=%" SCNd64 " span_ns=%" SCNd64
-                        " idle_ns=%" SCNd64
-                        " | graph launches in the file %" SCNd64,
-                        &device, &want.ops, &want.sum_ns, &want.busy_ns,
-                        &want.span_ns, &idle, &graphs),
-            7);
+  ASSERT_EQ(
+      std::sscanf(rest.c_str(),
+                  "device %" SCNd64 " | ops=%" SCNd64 " sum_ns=%" SCNd64
+                  " busy_ns=%" SCNd64 " span_ns=%" SCNd64 " idle_ns=%" SCNd64
+                  " | graph launches in the file %" SCNd64,
+                  &device, &want.ops, &want.sum_ns, &want.busy_ns,
+                  &want.span_ns, &idle, &graphs),
+      7);
   const SourceFile file = ReadTrace(path, {});
   for (const Trace& trace : file.traces) {
     if (trace.info.device != device) continue;
