@@ -29,4 +29,17 @@ inline int64_t CheckedSub(int64_t a, int64_t b) {
   return difference;
 }
 
+/// a + b and a - b, held at the ends of the range: for choices between
+/// figures, never for a figure that is printed.
+inline int64_t SaturatingAdd(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  return b > 0 ? INT64_MAX : INT64_MIN;
+}
+inline int64_t SaturatingSub(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  return b < 0 ? INT64_MAX : INT64_MIN;
+}
+
 }  // namespace inferdiff

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "classify/classify.h"
@@ -50,7 +51,10 @@ struct Replay {
   int64_t end_ns = 0;       // last end
   uint32_t ops = 0;
   uint32_t main_lane = 0;  // the lane with most busy time
-  uint64_t signature = 0;  // equal for replays of one graph
+  /// Equal for replays of one graph: made of the kernels' names as a set with
+  /// counts, because concurrent lanes start in another order each time.
+  uint64_t signature = 0;
+  uint32_t missing_ops = 0;  // fewer than its graph's other replays have
   uint32_t step = kNone;
 };
 
@@ -69,10 +73,12 @@ struct Step {
   uint32_t group = 0;  // index in Steps::groups
 };
 
-/// Steps of equal shape (context within 10 %).
+/// Steps of equal shape (context within 10 %); without a marker, steps whose
+/// largest replay is of one graph.
 struct StepGroup {
   StepShape shape;
-  /// Context over the group's steps; equal to shape.context where one value.
+  /// Context over the group's steps; shape.context holds it where it is one
+  /// value and is absent otherwise.
   std::optional<int64_t> context_min, context_max;
   uint32_t steps = 0;
   uint32_t used = 0;
@@ -82,8 +88,10 @@ struct Steps {
   Evidence evidence = Evidence::kWholeTrace;
   /// Sentences: which marker family, which graph, what the cross-check said.
   std::string how;
-  std::string cross_check;
+  std::string cross_check;  // empty: there is only one kind of evidence
   bool cross_check_agrees = true;
+  /// What a reader of the tables should know: another group mixed in ...
+  std::vector<std::string> notes;
 
   std::vector<Step> steps;  // by begin_ns
   std::vector<StepGroup> groups;
@@ -92,8 +100,8 @@ struct Steps {
   std::vector<Replay> replays;         // by begin_ns
   std::vector<uint32_t> step_of_op;    // by op index; kNone = nobody's
   std::vector<uint32_t> replay_of_op;  // by op index; kNone = eager
-  /// By op index: the lane numbered by order of first op within the replay
-  /// (0 = main), or by order within the trace for eager ops. Comparable
+  /// By op index: the lane numbered by order of first op within the replay,
+  /// or by order of first op within the trace for eager ops. Comparable
   /// between replays of one graph, which get new stream ids each time.
   std::vector<uint32_t> normal_lane;
 };

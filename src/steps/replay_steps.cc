@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps/replay_steps.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <unordered_map>
+
+#include "base/checked.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr size_t kMaxPeriod = 512;
+constexpr size_t kPeriodSample = 16384;
+
+/// The replays in host order, with what lies between neighbours.
+struct Sequence {
+  std::vector<uint32_t> replay;  // index in Replays::list
+  std::vector<uint32_t> symbol;  // dense number of the signature
+  // Between i and i + 1:
+  std::vector<uint32_t> waits;  // host syncs on the launching thread
+  std::vector<int64_t> gap_ns;  // end to begin on the GPU, at least 0
+  size_t size() const { return replay.size(); }
+};
+
+/// A run of replays that makes one step.
+struct Run {
+  size_t begin = 0, end = 0;  // in the sequence
+  bool whole = true;          // a full period
+};
+
+bool AllLaunched(const Replays& replays) {
+  return std::all_of(replays.list.begin(), replays.list.end(),
+                     [](const Replay& r) { return r.launch != kNone; });
+}
+
+// Syncs so far on the thread of each graph launch, by call index.
+std::vector<uint32_t> SyncsBefore(const HostCalls& calls) {
+  std::vector<uint32_t> before(calls.size(), 0);
+  std::vector<uint32_t> of_thread;
+  for (size_t c = 0; c < calls.size(); ++c) {
+    const size_t thread = calls.thread[c];
+    if (thread >= of_thread.size()) of_thread.resize(thread + 1, 0);
+    if (calls.kind[c] == CallKind::kSync) ++of_thread[thread];
+    before[c] = of_thread[thread];
+  }
+  return before;
+}
+
+Sequence MakeSequence(const StepInput& in) {
+  const std::vector<Replay>& list = in.replays.list;
+  const HostCalls& calls = in.trace.calls;
+  Sequence out;
+  out.replay.resize(list.size());
+  std::iota(out.replay.begin(), out.replay.end(), 0U);
+  const bool launched = AllLaunched(in.replays);
+  if (launched) {
+    std::stable_sort(out.replay.begin(), out.replay.end(),
+                     [&](uint32_t a, uint32_t b) {
+                       return list[a].launch < list[b].launch;
+                     });
+  }
+  std::unordered_map<uint64_t, uint32_t> symbols;
+  for (const uint32_t r : out.replay) {
+    const auto next = static_cast<uint32_t>(symbols.size());
+    out.symbol.push_back(
+        symbols.try_emplace(list[r].signature, next).first->second);
+  }
+  const std::vector<uint32_t> syncs = SyncsBefore(calls);
+  for (size_t i = 0; i + 1 < out.size(); ++i) {
+    const Replay &a = list[out.replay[i]], &b = list[out.replay[i + 1]];
+    const bool known =
+        launched && calls.thread[a.launch] == calls.thread[b.launch];
+    out.waits.push_back(known ? syncs[b.launch] - syncs[a.launch] : 0);
+    out.gap_ns.push_back(
+        std::max<int64_t>(0, SaturatingSub(b.begin_ns, a.end_ns)));
+  }
+  return out;
+}
+
+// Pairs (i, i + p) that differ, among the first `n` symbols. Gives up beyond
+// `limit`.
+size_t Mismatches(const std::vector<uint32_t>& s, size_t n, size_t p,
+                  size_t limit) {
+  size_t differ = 0;
+  for (size_t i = 0; i + p < n && differ <= limit; ++i) {
+    differ += s[i] != s[i + p] ? 1 : 0;
+  }
+  return differ;
+}
+
+/// The longest stretch that repeats with period p, as [begin, end).
+Run LongestRegular(const std::vector<uint32_t>& s, size_t p) {
+  Run best{0, 0, true};
+  size_t begin = 0;
+  for (size_t i = 0; i + p <= s.size(); ++i) {
+    if (i + p < s.size() && s[i] == s[i + p]) continue;
+    if (i > begin && i + p - begin > best.end - best.begin) {
+      best = {begin, i + p, true};
+    }
+    begin = i + 1;
+  }
+  return best;
+}
+
+int64_t MedianOf(std::vector<int64_t>& values) {
+  if (values.empty()) return 0;
+  const auto middle =
+      values.begin() + static_cast<ptrdiff_t>((values.size() - 1) / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Where in the period a step begins, and what said so.
+struct Phase {
+  size_t offset = 0;  // in the sequence, within the first regular period
+  bool by_wait = false;
+};
+
+// Position j of the period is a border if the host waits before it about as
+// often as before any other; among such the one after the longest typical gap.
+Phase FindPhase(const Sequence& s, const Run& regular, size_t p) {
+  std::vector<size_t> waits(p, 0), seen(p, 0);
+  std::vector<std::vector<int64_t>> gaps(p);
+  for (size_t i = regular.begin + 1; i < regular.end; ++i) {
+    const size_t j = (i - regular.begin) % p;
+    ++seen[j];
+    waits[j] += s.waits[i - 1] > 0 ? 1 : 0;
+    gaps[j].push_back(s.gap_ns[i - 1]);
+  }
+  const size_t most = *std::max_element(waits.begin(), waits.end());
+  Phase phase;
+  phase.by_wait = most > 0 && most * 2 >= (regular.end - regular.begin) / p;
+  int64_t longest = -1;
+  for (size_t j = 0; j < p; ++j) {
+    if (phase.by_wait && waits[j] * 10 < most * 9) continue;
+    const int64_t gap = MedianOf(gaps[j]);
+    if (gap <= longest) continue;
+    longest = gap;
+    phase.offset = regular.begin + j;
+  }
+  return phase;
+}
+
+// Where `pattern` occurs in `text`, by the Z function: linear, whatever the
+// text repeats.
+std::vector<bool> Occurrences(const std::vector<uint32_t>& pattern,
+                              const std::vector<uint32_t>& text) {
+  std::vector<uint32_t> s = pattern;
+  s.push_back(kNone);  // matches nothing
+  s.insert(s.end(), text.begin(), text.end());
+  std::vector<size_t> z(s.size(), 0);
+  std::vector<bool> out(text.size(), false);
+  size_t left = 0, right = 0;
+  for (size_t i = 1; i < s.size(); ++i) {
+    if (i < right) z[i] = std::min(right - i, z[i - left]);
+    while (i + z[i] < s.size() && s[z[i]] == s[i + z[i]]) ++z[i];
+    if (i + z[i] > right) {
+      left = i;
+      right = i + z[i];
+    }
+    if (z[i] == pattern.size() && i > pattern.size()) {
+      out[i - pattern.size() - 1] = true;
+    }
+  }
+  return out;
+}
+
+// Cuts at each whole period; what does not fit stays as runs in between, cut
+// where the host waits.
+std::vector<Run> CutByPattern(const Sequence& s,
+                              const std::vector<uint32_t>& pattern) {
+  const size_t p = pattern.size();
+  const std::vector<bool> match = Occurrences(pattern, s.symbol);
+  std::vector<Run> runs;
+  for (size_t i = 0; i < s.size();) {
+    if (match[i]) {
+      runs.push_back({i, i + p, true});
+      i += p;
+      continue;
+    }
+    size_t end = i + 1;
+    while (end < s.size() && !match[end] && s.waits[end - 1] == 0) ++end;
+    runs.push_back({i, end, false});
+    i = end;
+  }
+  return runs;
+}
+
+std::vector<Run> CutWhere(const std::vector<bool>& border, size_t n) {
+  std::vector<Run> runs;
+  size_t begin = 0;
+  for (size_t i = 0; i < n; ++i) {
+    if (i + 1 < n && !border[i]) continue;
+    runs.push_back({begin, i + 1, true});
+    begin = i + 1;
+  }
+  return runs;
+}
+
+size_t LargestIn(const StepInput& in, const Sequence& s, const Run& run) {
+  size_t best = run.begin;
+  for (size_t i = run.begin; i < run.end; ++i) {
+    const auto ops = [&](size_t k) {
+      const Replay& r = in.replays.list[s.replay[k]];
+      return r.ops + r.missing_ops;
+    };
+    if (ops(i) > ops(best)) best = i;
+  }
+  return best;
+}
+
+// A cut is sensible if a step holds its largest graph once.
+bool OneLargestEach(const StepInput& in, const Sequence& s,
+                    const std::vector<Run>& runs) {
+  size_t good = 0;
+  for (const Run& run : runs) {
+    const uint32_t main = s.symbol[LargestIn(in, s, run)];
+    good += std::count(s.symbol.begin() + static_cast<ptrdiff_t>(run.begin),
+                       s.symbol.begin() + static_cast<ptrdiff_t>(run.end),
+                       main) == 1
+                ? 1
+                : 0;
+  }
+  return runs.size() > 1 && good * 5 >= runs.size() * 4;
+}
+
+/// What lies between two given graphs, over all such neighbours.
+struct Transition {
+  size_t count = 0, waits = 0;
+  std::vector<int64_t> gaps;
+  int64_t gap_ns = 0;  // median
+};
+
+using Transitions = std::map<std::pair<uint32_t, uint32_t>, Transition>;
+
+Transitions CountTransitions(const Sequence& s) {
+  Transitions out;
+  for (size_t i = 0; i + 1 < s.size(); ++i) {
+    Transition& t = out[{s.symbol[i], s.symbol[i + 1]}];
+    ++t.count;
+    t.waits += s.waits[i] > 0 ? 1 : 0;
+    t.gaps.push_back(s.gap_ns[i]);
+  }
+  for (auto& [pair, t] : out) t.gap_ns = MedianOf(t.gaps);
+  return out;
+}
+
+// The gap that separates pauses between steps from pauses within: the widest
+// ratio between neighbouring medians, at least four. 0 without one.
+int64_t GapThreshold(const Transitions& transitions) {
+  std::vector<int64_t> gaps;
+  for (const auto& [pair, t] : transitions) gaps.push_back(t.gap_ns);
+  std::sort(gaps.begin(), gaps.end());
+  int64_t threshold = 0, widest = 4;
+  for (size_t i = 0; i + 1 < gaps.size(); ++i) {
+    // 1 us stands for "no pause": below it ratios are noise.
+    const int64_t ratio = gaps[i + 1] / std::max<int64_t>(gaps[i], 1000);
+    if (ratio < widest) continue;
+    widest = ratio;
+    threshold = gaps[i + 1];
+  }
+  return threshold;
+}
+
+/// How the sequence was cut, in words.
+struct Cut {
+  std::vector<Run> runs;
+  std::vector<uint32_t> pattern;  // the graphs of a step, where they repeat
+  std::string how;
+};
+
+// Without a period: drafts vary in number, or the batch changes from step to
+// step and the graph with it. Each pair of neighbouring graphs is judged as a
+// whole: border or not.
+Cut CutByTransitions(const StepInput& in, const Sequence& s) {
+  const Transitions transitions = CountTransitions(s);
+  const int64_t threshold = GapThreshold(transitions);
+  std::vector<bool> waits(s.size(), false), pauses(s.size(), false);
+  for (size_t i = 0; i + 1 < s.size(); ++i) {
+    const Transition& t = transitions.at({s.symbol[i], s.symbol[i + 1]});
+    waits[i] = t.waits * 2 > t.count;
+    pauses[i] = threshold > 0 && t.gap_ns >= threshold;
+  }
+  Cut cut;
+  cut.runs = CutWhere(waits, s.size());
+  cut.how = "cut where the host waits between two graphs";
+  if (OneLargestEach(in, s, cut.runs)) return cut;
+  cut.runs = CutWhere(pauses, s.size());
+  cut.how = "cut where the GPU typically pauses between two graphs";
+  if (OneLargestEach(in, s, cut.runs)) return cut;
+  cut.runs = CutWhere(std::vector<bool>(s.size(), true), s.size());
+  cut.how = "one replay a step";
+  return cut;
+}
+
+Cut FindCut(const StepInput& in, const Sequence& s) {
+  const size_t p = PeriodOf(s.symbol);
+  if (p == 1 || s.size() == 1) {
+    Cut cut;
+    cut.runs = CutWhere(std::vector<bool>(s.size(), true), s.size());
+    cut.how = "one replay a step";
+    return cut;
+  }
+  if (p == 0) return CutByTransitions(in, s);
+  const Run regular = LongestRegular(s.symbol, p);
+  if (regular.end - regular.begin < 2 * p) return CutByTransitions(in, s);
+  const Phase phase = FindPhase(s, regular, p);
+  Cut cut;
+  const auto first = s.symbol.begin() + static_cast<ptrdiff_t>(phase.offset);
+  cut.pattern.assign(first, first + static_cast<ptrdiff_t>(p));
+  cut.runs = CutByPattern(s, cut.pattern);
+  cut.how = fmt::format(
+      "the sequence of graphs repeats every {} replays; a step begins after {}",
+      p, phase.by_wait ? "the host's wait" : "the longest typical pause");
+  return cut;
+}
+
+// The window's borders cut the first step's head and the last one's tail off;
+// a run in the middle that has a step's main graph lacks or gained something.
+bool IsIncomplete(const Sequence& s, const Cut& cut, size_t index,
+                  bool usual_work) {
+  const Run& run = cut.runs[index];
+  if (run.whole) return false;
+  const size_t n = run.end - run.begin;
+  const auto begin = s.symbol.begin() + static_cast<ptrdiff_t>(run.begin);
+  const auto end = s.symbol.begin() + static_cast<ptrdiff_t>(run.end);
+  const std::vector<uint32_t>& p = cut.pattern;
+  if (usual_work) return true;
+  if (n > p.size()) return false;
+  if (index == 0 &&
+      std::equal(begin, end, p.end() - static_cast<ptrdiff_t>(n))) {
+    return true;
+  }
+  return index + 1 == cut.runs.size() && std::equal(begin, end, p.begin());
+}
+
+// Why a run is no step to count; leaves the segment usable otherwise.
+void JudgeRun(const StepInput& in, const Sequence& s, const Cut& cut,
+              size_t index, bool usual_work, Segment& segment) {
+  const Run& run = cut.runs[index];
+  const Replay& first = in.replays.list[s.replay[run.begin]];
+  uint32_t missing = 0;
+  for (size_t i = run.begin; i < run.end; ++i) {
+    missing += in.replays.list[s.replay[i]].missing_ops;
+  }
+  if (first.launch == kNone && index + 1 < cut.runs.size() &&
+      in.replays.list[s.replay.back()].launch != kNone) {
+    segment.excluded_id = "head-cut";
+    segment.excluded_why = "it was launched before the trace begins";
+  } else if (IsIncomplete(s, cut, index, usual_work)) {
+    segment.excluded_id = "incomplete-step";
+    segment.excluded_why = fmt::format("{} replays where a step has {}",
+                                       run.end - run.begin, cut.pattern.size());
+  } else if (missing > 0) {
+    segment.excluded_id = "missing-ops";
+    segment.excluded_why = fmt::format(
+        "{} ops fewer than in the other replays of its graph", missing);
+  }
+}
+
+std::vector<Segment> SegmentsOf(const StepInput& in, const Sequence& s,
+                                const Cut& cut) {
+  std::vector<uint32_t> work;  // the largest graph of each run
+  std::vector<size_t> whole(s.size(), 0);
+  for (const Run& run : cut.runs) {
+    work.push_back(s.symbol[LargestIn(in, s, run)]);
+    whole[work.back()] += run.whole ? 1 : 0;
+  }
+  const auto usual = static_cast<uint32_t>(
+      std::max_element(whole.begin(), whole.end()) - whole.begin());
+  std::vector<Segment> segments(cut.runs.size());
+  for (size_t k = 0; k < cut.runs.size(); ++k) {
+    JudgeRun(in, s, cut, k, work[k] == usual, segments[k]);
+  }
+  return segments;
+}
+
+// From a step's first graph launch to the next step's, in host order, all
+// launches are the step's.
+std::vector<uint32_t> OwnersOfCalls(const StepInput& in, const Sequence& s,
+                                    const std::vector<Run>& runs) {
+  const HostCalls& calls = in.trace.calls;
+  std::vector<uint32_t> of_call(calls.size(), kNone);
+  uint32_t current = kNone;
+  uint32_t next = 0;
+  for (uint32_t c = 0; c < calls.size(); ++c) {
+    while (next < runs.size()) {
+      const uint32_t launch =
+          in.replays.list[s.replay[runs[next].begin]].launch;
+      if (launch != kNone && launch > c) break;
+      if (launch != kNone) current = next;
+      ++next;
+    }
+    of_call[c] = current;
+  }
+  return of_call;
+}
+
+}  // namespace
+
+size_t PeriodOf(const std::vector<uint32_t>& symbols) {
+  const size_t n = std::min(symbols.size(), kPeriodSample);
+  const size_t longest = std::min(n / 2, kMaxPeriod);
+  constexpr size_t kWhole = 1000000;
+  constexpr size_t kWorst = kWhole / 5;
+  std::vector<size_t> differ(longest + 1, kWhole);  // unlike pairs, ppm
+  size_t best = kWhole;
+  for (size_t p = 1; p <= longest; ++p) {
+    const size_t pairs = n - p;
+    differ[p] = Mismatches(symbols, n, p, pairs / 5) * kWhole / pairs;
+    best = std::min(best, differ[p]);
+  }
+  // Multiples of the period fit as well; a bare repeat inside it (60 alike
+  // layers in a pass) fits worse by more than chance.
+  for (size_t p = 1; p <= longest; ++p) {
+    if (differ[p] <= std::min(kWorst, 2 * best + kWhole / 200)) return p;
+  }
+  return 0;
+}
+
+std::optional<Segmentation> FindReplaySteps(const StepInput& in) {
+  if (in.replays.list.empty()) return std::nullopt;
+  const Sequence s = MakeSequence(in);
+  const Cut cut = FindCut(in, s);
+  Segmentation steps;
+  steps.evidence = Evidence::kGraphReplays;
+  steps.how = fmt::format("{} graph replay{}: {}", s.size(),
+                          s.size() == 1 ? "" : "s", cut.how);
+  steps.segments = SegmentsOf(in, s, cut);
+  steps.of_op = OpsOfCalls(in, OwnersOfCalls(in, s, cut.runs));
+  for (uint32_t k = 0; k < cut.runs.size(); ++k) {
+    for (size_t i = cut.runs[k].begin; i < cut.runs[k].end; ++i) {
+      const uint32_t r = s.replay[i];
+      for (uint32_t o = in.replays.op_begin[r]; o < in.replays.op_begin[r + 1];
+           ++o) {
+        steps.of_op[in.replays.ops[o]] = k;
+      }
+    }
+  }
+  return steps;
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps/replays.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+#include "base/checked.h"
+
+namespace inferdiff {
+namespace {
+
+// An eager call makes one GPU record, a copy or a collective at times a few.
+constexpr size_t kMinOpsWithoutLaunch = 8;
+
+// splitmix64's finaliser: spreads dense ids over 64 bits.
+uint64_t Mix(uint64_t x) {
+  x += 0x9e3779b97f4a7c15ULL;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+bool IsReplay(const Trace& trace, const uint32_t* first, const uint32_t* last) {
+  const uint32_t launch = trace.ops.launch[*first];
+  if (launch != kNone) {
+    return trace.calls.kind[launch] == CallKind::kGraphLaunch;
+  }
+  return static_cast<size_t>(last - first) >= kMinOpsWithoutLaunch;
+}
+
+// Sorts op indices by correlation (op order within one) and appends each
+// replay's run to `out`.
+void Collect(const Trace& trace, Replays& out) {
+  const auto& correlation = trace.ops.correlation;
+  std::vector<uint32_t> order;
+  order.reserve(correlation.size());
+  for (uint32_t i = 0; i < correlation.size(); ++i) {
+    if (correlation[i] != 0) order.push_back(i);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return correlation[a] < correlation[b];
+  });
+  const uint32_t* const end = order.data() + order.size();
+  for (const uint32_t* first = order.data(); first != end;) {
+    const uint32_t* last = first;
+    while (last != end && correlation[*last] == correlation[*first]) ++last;
+    if (IsReplay(trace, first, last)) {
+      Replay replay;
+      replay.correlation = correlation[*first];
+      replay.launch = trace.ops.launch[*first];
+      replay.begin_ns = trace.ops.start_ns[*first];
+      replay.ops = static_cast<uint32_t>(last - first);
+      out.list.push_back(replay);
+      out.op_begin.push_back(static_cast<uint32_t>(out.ops.size()));
+      out.ops.insert(out.ops.end(), first, last);
+    }
+    first = last;
+  }
+  out.op_begin.push_back(static_cast<uint32_t>(out.ops.size()));
+}
+
+// Collect works by correlation; everybody else wants time order.
+void SortByTime(Replays& out) {
+  std::vector<uint32_t> order(out.list.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const Replay &x = out.list[a], &y = out.list[b];
+    if (x.begin_ns != y.begin_ns) return x.begin_ns < y.begin_ns;
+    return x.correlation < y.correlation;
+  });
+  Replays sorted;
+  sorted.ops.reserve(out.ops.size());
+  for (const uint32_t from : order) {
+    sorted.op_begin.push_back(static_cast<uint32_t>(sorted.ops.size()));
+    sorted.list.push_back(out.list[from]);
+    sorted.ops.insert(sorted.ops.end(), out.ops.begin() + out.op_begin[from],
+                      out.ops.begin() + out.op_begin[from + 1]);
+  }
+  sorted.op_begin.push_back(static_cast<uint32_t>(sorted.ops.size()));
+  out = std::move(sorted);
+}
+
+/// Numbers lanes by first use, over and over without clearing a table.
+class LaneNumbers {
+ public:
+  explicit LaneNumbers(size_t lanes) : stamp_(lanes, 0), number_(lanes, 0) {}
+  void Restart() {
+    ++now_;
+    lanes_.clear();
+  }
+  uint32_t Of(uint32_t lane) {
+    if (stamp_[lane] != now_) {
+      stamp_[lane] = now_;
+      number_[lane] = static_cast<uint32_t>(lanes_.size());
+      lanes_.push_back(lane);
+    }
+    return number_[lane];
+  }
+  const std::vector<uint32_t>& lanes() const { return lanes_; }
+
+ private:
+  std::vector<uint32_t> stamp_, number_;
+  std::vector<uint32_t> lanes_;
+  uint32_t now_ = 0;
+};
+
+// Fills what depends on a replay's ops. Busy time of a lane is the union of
+// its ops, since dependent launches overlap on one lane.
+void Measure(const Trace& trace, Replays& out) {
+  const GpuOps& ops = trace.ops;
+  LaneNumbers numbers(trace.lanes.size());
+  std::vector<int64_t> busy, reached;
+  for (uint32_t r = 0; r < out.list.size(); ++r) {
+    Replay& replay = out.list[r];
+    numbers.Restart();
+    busy.clear();
+    reached.clear();
+    replay.end_ns = replay.begin_ns;
+    for (uint32_t k = out.op_begin[r]; k < out.op_begin[r + 1]; ++k) {
+      const uint32_t op = out.ops[k];
+      const uint32_t lane = numbers.Of(ops.lane[op]);
+      if (lane == busy.size()) {
+        busy.push_back(0);
+        reached.push_back(ops.start_ns[op]);
+      }
+      const int64_t end = ops.end_ns(op);
+      const int64_t from = std::max(ops.start_ns[op], reached[lane]);
+      if (end > from) {
+        busy[lane] = SaturatingAdd(busy[lane], SaturatingSub(end, from));
+      }
+      reached[lane] = std::max(reached[lane], end);
+      replay.end_ns = std::max(replay.end_ns, end);
+      replay.signature += Mix(ops.name[op]);
+      out.of_op[op] = r;
+      out.normal_lane[op] = lane;
+    }
+    const auto main = std::max_element(busy.begin(), busy.end());
+    replay.main_lane =
+        numbers.lanes()[static_cast<size_t>(main - busy.begin())];
+  }
+}
+
+void NumberEagerLanes(const Trace& trace, Replays& out) {
+  LaneNumbers numbers(trace.lanes.size());
+  numbers.Restart();
+  for (uint32_t i = 0; i < trace.ops.size(); ++i) {
+    const uint32_t lane = numbers.Of(trace.ops.lane[i]);
+    if (out.of_op[i] == kNone) out.normal_lane[i] = lane;
+  }
+}
+
+using NameCounts = std::unordered_map<NameId, uint32_t>;
+
+NameCounts CountNames(const Trace& trace, const Replays& in, uint32_t replay) {
+  NameCounts counts;
+  for (uint32_t k = in.op_begin[replay]; k < in.op_begin[replay + 1]; ++k) {
+    ++counts[trace.ops.name[in.ops[k]]];
+  }
+  return counts;
+}
+
+bool IsPartOf(const NameCounts& part, const NameCounts& whole) {
+  return std::all_of(part.begin(), part.end(), [&](const auto& entry) {
+    const auto found = whole.find(entry.first);
+    return found != whole.end() && entry.second <= found->second;
+  });
+}
+
+// A profiler that runs out of buffers loses records, and the window's border
+// cuts a replay in two. Such a replay has a signature of its own; it is known
+// by being rare and a part of a common one. It takes the common signature and
+// says how many ops it lacks.
+void RepairSignatures(const Trace& trace, Replays& out) {
+  struct Graph {
+    uint32_t replays = 0, first = 0;
+  };
+  std::unordered_map<uint64_t, Graph> graphs;
+  for (uint32_t r = 0; r < out.list.size(); ++r) {
+    auto [it, added] = graphs.try_emplace(out.list[r].signature);
+    if (added) it->second.first = r;
+    ++it->second.replays;
+  }
+  // The largest common graphs only: few enough to compare each rare one with.
+  constexpr size_t kMaxCommon = 8;
+  std::vector<Graph> common;
+  for (const auto& [signature, graph] : graphs) {
+    if (graph.replays >= 3) common.push_back(graph);
+  }
+  std::sort(common.begin(), common.end(), [&](const Graph& a, const Graph& b) {
+    const uint32_t x = out.list[a.first].ops, y = out.list[b.first].ops;
+    return x != y ? x > y : a.first < b.first;
+  });
+  if (common.size() > kMaxCommon) common.resize(kMaxCommon);
+  std::vector<NameCounts> names;
+  for (const Graph& graph : common) {
+    names.push_back(CountNames(trace, out, graph.first));
+  }
+  for (uint32_t r = 0; r < out.list.size(); ++r) {
+    Replay& replay = out.list[r];
+    const uint32_t alike = graphs[replay.signature].replays;
+    if (alike > 2) continue;
+    const NameCounts mine = CountNames(trace, out, r);
+    for (size_t g = 0; g < common.size(); ++g) {
+      const Replay& whole = out.list[common[g].first];
+      // Losing most of a graph looks like another, smaller graph.
+      if (replay.ops >= whole.ops || replay.ops * 2 < whole.ops) continue;
+      if (alike * 4 > common[g].replays || !IsPartOf(mine, names[g])) continue;
+      replay.missing_ops = whole.ops - replay.ops;
+      replay.signature = whole.signature;
+      break;
+    }
+  }
+}
+
+}  // namespace
+
+Replays FindReplays(const Trace& trace) {
+  Replays out;
+  Collect(trace, out);
+  SortByTime(out);
+  out.of_op.assign(trace.ops.size(), kNone);
+  out.normal_lane.assign(trace.ops.size(), 0);
+  Measure(trace, out);
+  NumberEagerLanes(trace, out);
+  RepairSignatures(trace, out);
+  return out;
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "steps/steps.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "steps/assemble.h"
+#include "steps/exclude.h"
+#include "steps/kernel_steps.h"
+#include "steps/marker_steps.h"
+#include "steps/replay_steps.h"
+
+namespace inferdiff {
+namespace {
+
+std::string Counted(size_t n, const char* word) {
+  return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
+}
+
+Segmentation WholeTrace(const Trace& trace) {
+  Segmentation out;
+  out.how =
+      "no markers, no graph replays and no repeating kernel sequence: the "
+      "trace is taken as one step";
+  out.segments.resize(1);
+  out.of_op.assign(trace.ops.size(), 0);
+  return out;
+}
+
+size_t WholeSegments(const Segmentation& segmentation) {
+  return static_cast<size_t>(std::count_if(
+      segmentation.segments.begin(), segmentation.segments.end(),
+      [](const Segment& s) { return s.excluded_id != "incomplete-step"; }));
+}
+
+// Segments of `of_op` that hold a graph replay.
+size_t SegmentsWithReplay(const StepInput& in, const Segmentation& steps) {
+  std::vector<bool> has(steps.segments.size(), false);
+  for (size_t i = 0; i < steps.of_op.size(); ++i) {
+    if (in.replays.of_op[i] == kNone) continue;
+    if (steps.of_op[i] < has.size()) has[steps.of_op[i]] = true;
+  }
+  return static_cast<size_t>(std::count(has.begin(), has.end(), true));
+}
+
+size_t SegmentsWithOps(const Segmentation& steps) {
+  std::vector<bool> has(steps.segments.size(), false);
+  for (const uint32_t s : steps.of_op) {
+    if (s < has.size()) has[s] = true;
+  }
+  return static_cast<size_t>(std::count(has.begin(), has.end(), true));
+}
+
+/// The second opinion on the steps.
+struct CrossCheck {
+  std::string sentence;
+  bool agrees = true;
+};
+
+CrossCheck CheckMarkers(const StepInput& in, const Segmentation& markers,
+                        const std::optional<Segmentation>& replays) {
+  CrossCheck check;
+  if (replays) {
+    const size_t marked = SegmentsWithReplay(in, markers);
+    const size_t found = WholeSegments(*replays);
+    check.agrees = marked == found;
+    check.sentence =
+        fmt::format("{} hold graph replays, and the replays alone give {}",
+                    Counted(marked, "marked step"), Counted(found, "step"));
+    return check;
+  }
+  const size_t marked = SegmentsWithOps(markers);
+  const std::optional<Segmentation> kernels = FindKernelSteps(in);
+  if (!kernels) return check;
+  const size_t found = WholeSegments(*kernels);
+  // A cut head or tail is a step to one and none to the other.
+  check.agrees = std::max(marked, found) - std::min(marked, found) <= 1;
+  check.sentence =
+      fmt::format("the markers give {}, the kernel sequence alone {}",
+                  Counted(marked, "step"), found);
+  return check;
+}
+
+// A generic marker around many passes is a loop around the engine, no step.
+bool UseMarkers(const MarkerSteps& markers,
+                const std::optional<Segmentation>& replays) {
+  if (!markers.steps) return false;
+  if (!markers.generic || !replays) return true;
+  return WholeSegments(*replays) < 2 * SegmentsWithOps(*markers.steps);
+}
+
+Segmentation Decide(const StepInput& in, CrossCheck& check) {
+  MarkerSteps markers = FindMarkerSteps(in);
+  std::optional<Segmentation> replays = FindReplaySteps(in);
+  if (UseMarkers(markers, replays)) {
+    check = CheckMarkers(in, *markers.steps, replays);
+    return std::move(*markers.steps);
+  }
+  if (markers.steps) {
+    markers.unused =
+        fmt::format("{} of the profiler's schedule: each spans several steps",
+                    Counted(SegmentsWithOps(*markers.steps), "marker"));
+  }
+  check = {markers.unused, markers.unused.empty()};
+  if (replays) return std::move(*replays);
+  if (std::optional<Segmentation> kernels = FindKernelSteps(in)) {
+    return std::move(*kernels);
+  }
+  return WholeTrace(in.trace);
+}
+
+// Other work among the steps of the main group is no outlier, and whoever
+// reads the table should know of it.
+void NoteOtherGroups(Steps& steps) {
+  for (uint32_t g = 0; g < steps.groups.size(); ++g) {
+    const StepGroup& group = steps.groups[g];
+    if (g == steps.main_group || group.used == 0) continue;
+    steps.notes.push_back(fmt::format(
+        "{} of kind {} {} a group of {} own, apart from the {} of kind {}",
+        Counted(group.used, "step"), IdOf(group.shape.kind),
+        group.used == 1 ? "is" : "are", group.used == 1 ? "its" : "their",
+        steps.groups[steps.main_group].used,
+        IdOf(steps.groups[steps.main_group].shape.kind)));
+  }
+}
+
+}  // namespace
+
+std::string_view IdOf(StepKind kind) {
+  switch (kind) {
+    case StepKind::kUnknown:
+      return "unknown";
+    case StepKind::kPrefill:
+      return "prefill";
+    case StepKind::kDecode:
+      return "decode";
+    case StepKind::kVerify:
+      return "verify";
+    case StepKind::kMixed:
+      return "mixed";
+    case StepKind::kDraft:
+      return "draft";
+    case StepKind::kIdle:
+      return "idle";
+    case StepKind::kOther:
+      return "other";
+  }
+  return "unknown";
+}
+
+std::string_view IdOf(Evidence evidence) {
+  switch (evidence) {
+    case Evidence::kMarkers:
+      return "markers";
+    case Evidence::kGraphReplays:
+      return "graph-replays";
+    case Evidence::kKernelPeriod:
+      return "kernel-period";
+    case Evidence::kWholeTrace:
+      return "whole-trace";
+  }
+  return "whole-trace";
+}
+
+Steps FindSteps(const Trace& trace, const Classification& classes) {
+  if (classes.of_op.size() != trace.ops.size()) {
+    throw ContractError("the classification is not of this trace");
+  }
+  const Replays replays = FindReplays(trace);
+  const StepInput in{trace, classes, replays};
+  CrossCheck check;
+  Steps steps = Assemble(in, Decide(in, check));
+  steps.cross_check = std::move(check.sentence);
+  steps.cross_check_agrees = check.agrees;
+  const std::vector<uint64_t> work = WorkOfSteps(steps);
+  GroupSteps(work, steps);
+  ExcludeSteps(in, steps);
+  GroupSteps(work, steps);  // again: the counts of used steps
+  NoteOtherGroups(steps);
+  return steps;
+}
+
+}  // namespace inferdiff
