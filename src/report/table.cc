@@ -97,7 +97,7 @@ std::string Aligned(std::string_view text, size_t width, Align align) {
 }
 
 std::string Tinted(std::string text, Tint tint, bool colour) {
-  if (!colour || tint == Tint::kNone) return text;
+  if (!colour || tint == Tint::kPlain) return text;
   return fmt::format("\x1b[{}m{}\x1b[0m", tint == Tint::kAhead ? 32 : 31, text);
 }
 
@@ -154,7 +154,7 @@ std::string TerminalTable(const Table& table, const TerminalStyle& style) {
       EndLine(out);
     }
     line([&](size_t c) {
-      const Tint tint = c < row.cells.size() ? row.cells[c].tint : Tint::kNone;
+      const Tint tint = c < row.cells.size() ? row.cells[c].tint : Tint::kPlain;
       return Tinted(
           Aligned(grid.columns[c][r], grid.widths[c], table.columns[c].align),
           tint, style.colour);

@@ -16,7 +16,7 @@ enum class Align : uint8_t {
 };
 
 /// Colour has one job: to tell who is ahead.
-enum class Tint : uint8_t { kNone, kAhead, kBehind };
+enum class Tint : uint8_t { kPlain, kAhead, kBehind };
 
 struct Column {
   std::string title;
@@ -30,13 +30,13 @@ struct Column {
 /// Text as it came: the layouts escape it.
 struct Cell {
   Cell() = default;
-  Cell(std::string text_in, Tint tint_in = Tint::kNone)
+  Cell(std::string text_in, Tint tint_in = Tint::kPlain)
       : text(std::move(text_in)), tint(tint_in) {}
   Cell(std::string_view text_in) : text(text_in) {}
   Cell(const char* text_in) : text(text_in) {}
 
   std::string text;
-  Tint tint = Tint::kNone;
+  Tint tint = Tint::kPlain;
 };
 
 struct Row {
