@@ -180,6 +180,18 @@ PrintedColumn AddingColumn(const std::vector<Rational>& parts, int decimals,
   return PrintColumn(scaled, total, decimals, sign);
 }
 
+std::vector<int64_t> AddingIntegers(const std::vector<Rational>& parts,
+                                    int64_t unit) {
+  std::vector<WideFraction> scaled;
+  for (const Rational part : parts)
+    scaled.push_back(Scaled(Widen(part), 0, unit));
+  std::vector<int64_t> integers;
+  for (const Wide digits :
+       Apportion(scaled, Round(Scaled(Sum(parts), 0, unit))))
+    integers.push_back(static_cast<int64_t>(digits));
+  return integers;
+}
+
 PrintedColumn PercentColumn(const std::vector<Rational>& parts, int decimals) {
   const WideFraction sum = Sum(parts);
   if (sum.num == 0) {

@@ -52,6 +52,11 @@ enum class Sign : uint8_t { kMinusOnly, kAlways };
 PrintedColumn AddingColumn(const std::vector<Rational>& parts, int decimals,
                            int64_t divisor, Sign sign = Sign::kMinusOnly);
 
+/// The same as whole multiples of `unit`, for JSON and for tables whose rows
+/// are added up again.
+std::vector<int64_t> AddingIntegers(const std::vector<Rational>& parts,
+                                    int64_t unit = 1);
+
 /// The parts as percentages of their sum; the column adds up to 100.
 /// All "-" dashes where the sum is zero.
 PrintedColumn PercentColumn(const std::vector<Rational>& parts, int decimals);

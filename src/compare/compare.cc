@@ -61,6 +61,11 @@ std::string_view NameOf(Side side) {
   return "neither";
 }
 
+Side Other(Side side) {
+  if (side == Side::kNeither) return side;
+  return side == Side::kA ? Side::kB : Side::kA;
+}
+
 CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
                       const SetupFacts& facts_b,
                       const CompareOptions& options) {

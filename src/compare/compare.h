@@ -96,6 +96,7 @@ struct SideTotals {
 
 enum class Side : uint8_t { kNeither, kA, kB };
 std::string_view NameOf(Side side);  // "A"
+Side Other(Side side);
 
 /// B - A a step, exact:
 /// total = work + rank_wait + concurrency + foreign + idle.

@@ -26,7 +26,7 @@ std::string HowDone(const SideView& side, const SideAmounts& whole,
   const Rational count = side.totals.PerStep(whole.count);
   const FamilyAmounts& first = kernels.front();
   const std::string share =
-      Percent({first.amounts.attributed_ns, 1}, {whole.attributed_ns, 1}, 0);
+      Share({first.amounts.attributed_ns, 1}, {whole.attributed_ns, 1}, 0);
   if (kernels.size() == 1) {
     return fmt::format("{} does it in one kernel, {}, {} times a step.",
                        side.name(), Quoted(first.family), Decimal(count, 0));
@@ -35,7 +35,7 @@ std::string HowDone(const SideView& side, const SideAmounts& whole,
   if (AtLeastPercent({first.amounts.attributed_ns, 1}, {whole.attributed_ns, 1},
                      90)) {
     return fmt::format(
-        "{} does {} of it in one fused kernel, {}, {} times a step; {} more "
+        "{} does {} of it in one kernel, {}, {} times a step; {} more "
         "operations prepare or finish it.",
         side.name(), share, Quoted(first.family),
         Decimal(side.totals.PerStep(first.amounts.count), 0),
@@ -51,7 +51,7 @@ std::string HowDone(const SideView& side, const SideAmounts& whole,
 std::string TimeAndShare(const SideView& side, const SideAmounts& amounts) {
   const Rational time = side.totals.PerStep(amounts.attributed_ns);
   return fmt::format("{} on {} ({} of its step)", Duration(time), side.name(),
-                     Percent(time, side.headline(), 1));
+                     Share(time, side.headline(), 1));
 }
 
 }  // namespace

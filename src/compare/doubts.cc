@@ -170,7 +170,7 @@ void DoubtCoverage(const SideView& side, Collector* out) {
     out->Add("unclassified", side,
              fmt::format("{} of {}'s GPU time is unclassified or other ({} in "
                          "the whole file).",
-                         Percent({unnamed, 1}, {coverage.total_ns, 1}, 1),
+                         Share({unnamed, 1}, {coverage.total_ns, 1}, 1),
                          side.name(), Duration({unnamed, 1})));
   }
   const Rational foreign = side.totals.PerStep(side.totals.foreign_ns);
@@ -178,7 +178,7 @@ void DoubtCoverage(const SideView& side, Collector* out) {
     out->Add("foreign", side,
              fmt::format("{} a step of {} ({}) belongs to none of its steps.",
                          Duration(foreign), side.name(),
-                         Percent(foreign, side.headline(), 1)));
+                         Share(foreign, side.headline(), 1)));
   }
 }
 

@@ -39,6 +39,38 @@ std::string StepWord(Basis basis) {
                                : fmt::format("of {}", TitleOf(basis));
 }
 
+/// B - A turned into "the slower side minus the faster".
+Rational Oriented(const Gap& gap, Rational delta) {
+  return gap.slower == Side::kA ? Negated(delta) : delta;
+}
+
+/// The parts that the slower side has most more of, largest first.
+std::vector<GapPart> LargestParts(const CompareResult& result) {
+  std::vector<GapPart> parts = result.gap_parts;
+  std::stable_sort(
+      parts.begin(), parts.end(), [&](const GapPart& x, const GapPart& y) {
+        return Oriented(result.gap, y.delta) < Oriented(result.gap, x.delta);
+      });
+  return parts;
+}
+
+/// "Of that, 48 % is work: MoE, up to 21 % work: communication."
+std::string Breakdown(const CompareResult& result) {
+  constexpr size_t kMost = 3;
+  const Rational whole = Magnitude(result.gap.total);
+  std::string text;
+  size_t named = 0;
+  for (const GapPart& part : LargestParts(result)) {
+    const Rational delta = Oriented(result.gap, part.delta);
+    if (named == kMost || !AtLeastPercent(delta, whole, 10)) break;
+    text += fmt::format("{}{}{} {}", named == 0 ? " Of that, " : ", ",
+                        part.how == HowKnown::kBound ? "up to " : "",
+                        Share(delta, whole, 0), part.title);
+    ++named;
+  }
+  return named == 0 ? text : text + ".";
+}
+
 void FindSpeed(const CompareResult& result, Collector* out) {
   const Gap& gap = result.gap;
   const std::string unit = StepWord(gap.basis);
@@ -56,17 +88,13 @@ void FindSpeed(const CompareResult& result, Collector* out) {
                        "more.",
                        NameOf(gap.slower), Ratio(slow, fast),
                        NameOf(Other(gap.slower)), Duration(slow), unit,
-                       Duration(fast), Duration(slow - fast)));
+                       Duration(fast), Duration(slow - fast)) +
+               Breakdown(result));
 }
 
 /// What `side` has of a group: what its difference in work is made of.
 Rational WorkTime(const SideTotals& side, const SideAmounts& amounts) {
   return side.PerStep(amounts.sum_ns - amounts.hidden_same_lane_ns);
-}
-
-/// B - A turned into "the slower side minus the faster".
-Rational Oriented(const Gap& gap, Rational delta) {
-  return gap.slower == Side::kA ? Negated(delta) : delta;
 }
 
 const CategoryComparison* GroupById(const CompareResult& result,
@@ -104,10 +132,10 @@ void AddContributor(const CompareResult& result, const GapPart& part,
                          "gap.",
                          NameOf(gap.slower), Duration(delta), group->title,
                          NameOf(Other(gap.slower)),
-                         Percent(part.delta, gap.total, 0))
+                         Share(part.delta, gap.total, 0))
            : fmt::format("{} spends {} a step more in {} ({}): {} of the gap.",
                          NameOf(gap.slower), Duration(delta), group->title,
-                         figures, Percent(part.delta, gap.total, 0)),
+                         figures, Share(part.delta, gap.total, 0)),
       part.how);
   if (part.how == HowKnown::kMeasured) finding.prize = delta;
 }
@@ -115,11 +143,7 @@ void AddContributor(const CompareResult& result, const GapPart& part,
 void FindContributors(const CompareResult& result, Collector* out) {
   const Gap& gap = result.gap;
   if (gap.slower == Side::kNeither) return;
-  std::vector<GapPart> parts = result.gap_parts;
-  std::stable_sort(parts.begin(), parts.end(),
-                   [&](const GapPart& x, const GapPart& y) {
-                     return Oriented(gap, y.delta) < Oriented(gap, x.delta);
-                   });
+  const std::vector<GapPart> parts = LargestParts(result);
   const Rational whole = Magnitude(gap.total);
   size_t named = 0;
   for (const GapPart& part : parts) {
@@ -181,15 +205,15 @@ void FindHostBound(const SideView& side, Collector* out) {
   const Rational late = per_step.idle_host_late.mean();
   if (!AtLeastPercent(late, side.headline(), kHostBoundPercent)) return;
   const bool eager = !RunsGraphs(side.ledger);
-  out->Add(fmt::format("host-bound.{}", side.name()),
-           fmt::format("{}'s GPU waits {} a step ({} of it) for the host to "
-                       "launch the next kernel{}.",
-                       side.name(), Duration(late),
-                       Percent(late, side.headline(), 0),
-                       eager ? "; the profiler slows every launch, so without "
-                               "it the wait is shorter"
-                             : ""),
-           eager ? HowKnown::kBound : HowKnown::kMeasured);
+  out->Add(
+      fmt::format("host-bound.{}", side.name()),
+      fmt::format("{}'s GPU waits {} a step ({} of it) for the host to "
+                  "launch the next kernel{}.",
+                  side.name(), Duration(late), Share(late, side.headline(), 0),
+                  eager ? "; the profiler slows every launch, so without "
+                          "it the wait is shorter"
+                        : ""),
+      eager ? HowKnown::kBound : HowKnown::kMeasured);
 }
 
 void FindQueued(const SideView& side, Collector* out) {
@@ -202,7 +226,7 @@ void FindQueued(const SideView& side, Collector* out) {
                        "next kernel is launched: dispatch gaps, or a wait on "
                        "another stream.",
                        side.name(), Duration(queued),
-                       Percent(queued, side.headline(), 0)));
+                       Share(queued, side.headline(), 0)));
 }
 
 /// Calls of a collective far beyond its median look like waiting: a transfer
@@ -285,7 +309,7 @@ void FindCopies(const SideView& side, Collector* out) {
   out->Add(fmt::format("copies.{}", side.name()),
            fmt::format("On {} only copies run for {} a step ({} of it).",
                        side.name(), Duration(copies.mean()),
-                       Percent(copies.mean(), side.headline(), 1)));
+                       Share(copies.mean(), side.headline(), 1)));
 }
 
 }  // namespace

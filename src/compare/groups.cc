@@ -32,7 +32,7 @@ int FieldsInCommon(const StepGroup& a, const StepGroup& b) {
 
 /// A file may hold as many shapes as steps; pairs are looked for among the
 /// most used ones only.
-constexpr size_t kMaxGroups = 1024;
+constexpr size_t kMaxGroups = 512;
 
 std::vector<uint32_t> MostUsed(const Steps& steps) {
   std::vector<uint32_t> groups;

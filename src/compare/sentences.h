@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/number.h"
 #include "compare/compare.h"
 
 namespace inferdiff {
@@ -28,9 +29,9 @@ inline SideView ViewOf(const CompareResult& result, Side side) {
   return {Side::kA, result.a, result.a_totals};
 }
 
-inline Side Other(Side side) {
-  if (side == Side::kNeither) return side;
-  return side == Side::kA ? Side::kB : Side::kA;
+/// "12.5 %" of a sentence; tables leave the sign to the column's head.
+inline std::string Share(Rational part, Rational whole, int decimals) {
+  return Percent(part, whole, decimals) + " %";
 }
 
 /// part >= percent % of whole, exactly.

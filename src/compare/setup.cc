@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "compare/sentences.h"
 #include "compare/side.h"
 
 namespace inferdiff {
@@ -22,6 +23,14 @@ std::string FactOf(const SetupFacts& facts, std::string_view field) {
 
 std::string TextOf(const std::optional<int64_t>& value) {
   return value ? std::to_string(*value) : std::string();
+}
+
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
 }
 
 std::string_view VendorName(Vendor vendor) {
@@ -60,7 +69,7 @@ std::string GraphMode(const LedgerResult& ledger) {
   if (share.num == 0) return "eager";
   if (share.num == share.den) return "graph replays";
   return fmt::format("{} of the time in graph replays",
-                     Percent(share, {1, 1}, 1));
+                     Share(share, {1, 1}, 1));
 }
 
 /// A world of one rank leaves no choice.
@@ -186,6 +195,12 @@ std::string Difference(const SetupRow& row) {
   return fmt::format("{}: {} on A, {} on B", row.field, row.a, row.b);
 }
 
+/// One model, but not the same checkpoint: "R1" and "R1-FP8".
+bool PrecisionDiffers(const SetupRow& row) {
+  return row.field == kFactModel && row.same && *row.same &&
+         Lower(row.a) != Lower(row.b);
+}
+
 std::string WhyNoWall(Basis basis) {
   return basis == Basis::kReplaySpan
              ? "a side has one step and nothing after it, so the wall time of "
@@ -211,11 +226,11 @@ std::string ModelKey(std::string_view model) {
     }
     word.clear();
   };
-  for (const char c : model) {
+  for (const char c : Lower(model)) {
     if (c == '-' || c == '_')
       flush();
     else
-      word += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      word += c;
   }
   flush();
   return key;
@@ -255,6 +270,8 @@ ComparableResult Judge(const std::vector<SetupRow>& setup,
     for (const SetupRow& row : setup) {
       if (row.role != role) continue;
       if (!row.same) result.unknown.push_back(row.field);
+      if (PrecisionDiffers(row))
+        result.reasons.push_back("checkpoints of one " + Difference(row));
       if (!row.same || *row.same) continue;
       impossible = impossible || role == RowRole::kRequired;
       result.reasons.push_back(Difference(row));

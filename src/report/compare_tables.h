@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a comparison, one function each.
+#pragma once
+
+#include "compare/compare.h"
+#include "report/table.h"
+
+namespace inferdiff {
+
+/// Where the gap sits: the slower side minus the faster one, largest first,
+/// with bars. Small parts are folded into one line.
+Table WaterfallTable(const CompareResult& result);
+
+/// Category by category, a step; rows add up to the wall (or span).
+Table CategoryTable(const CompareResult& result);
+
+/// wall, span, sum, busy, idle and kernels of the used steps.
+Table StepTable(const CompareResult& result);
+
+/// The largest kernel families of one side; the last line holds the rest.
+Table FamilyTable(const CompareResult& result, Side side,
+                  const std::vector<FamilyAmounts>& families, size_t rows);
+
+/// Every field of the set-up that a side states.
+Table SetupTableOf(const CompareResult& result);
+
+/// The unit of the tables' times: by the longer side's step.
+struct TableUnit {
+  std::string_view name;
+  int64_t last_digit_ns = 1;  // of the third decimal
+
+  std::string Print(int64_t last_digits) const;
+  std::string Print(Rational ns) const;
+};
+TableUnit UnitOf(const CompareResult& result);
+
+}  // namespace inferdiff
