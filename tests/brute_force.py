@@ -111,6 +111,63 @@ def load_ops(path):
     return devices
 
 
+# --- steps, of traces whose markers and launches leave no doubt ------------
+
+
+def forward_lane(ops, graph_launches):
+    """The lane of the largest replay, else of most busy time."""
+    replays = collections.Counter(
+        op.correlation for op in ops if op.correlation in graph_launches)
+    if replays:
+        largest = replays.most_common(1)[0][0]
+        ops = [op for op in ops if op.correlation == largest]
+    lanes = collections.defaultdict(list)
+    for op in ops:
+        lanes[op.lane].append((op.start, op.end))
+    return max(lanes, key=lambda lane: union_length(lanes[lane]))
+
+
+def find_steps(path, ops):
+    """Steps by the markers, else one a graph replay; sets each op's step."""
+    markers, graph_launches = [], {}
+    for event in load_events(path):
+        if event.get("ph") != "X":
+            continue
+        start = nanoseconds(str(event["ts"]))
+        if event["cat"] == "user_annotation":
+            markers.append((start, start + nanoseconds(str(event["dur"]))))
+        elif event["name"] == "cudaGraphLaunch":
+            graph_launches[correlation_of(event)] = start
+    markers.sort()
+    if not markers:
+        markers = sorted((t, t + 1) for t in graph_launches.values())
+    owned = collections.defaultdict(list)
+    for op in ops:
+        for number, (begin, end) in enumerate(markers):
+            if op.launch is not None and begin <= op.launch < end:
+                owned[number].append(op)
+    steps = []
+    for own in owned.values():
+        lane = forward_lane(own, graph_launches)
+        step = Step(min(op.start for op in own if op.lane == lane), None)
+        replayed = collections.defaultdict(list)
+        for op in own:
+            op.step = step
+            if op.correlation in graph_launches:
+                replayed[op.correlation].append(op)
+        step.replays = [(min(op.start for op in r), max(op.end for op in r))
+                        for r in replayed.values()]
+        steps.append(step)
+    steps.sort(key=lambda step: step.begin)
+    for step, following in zip(steps, steps[1:]):
+        step.next_begin = following.begin
+    for op in ops:  # without a launch record: by its start
+        if op.launch is None:
+            before = [step for step in steps if step.begin <= op.start]
+            op.step = before[-1] if before else NOBODY
+    return steps
+
+
 # --- the accounting --------------------------------------------------------
 
 

@@ -1,67 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/framework_hint.h"
 
+#include <optional>
 #include <string_view>
 #include <vector>
+
+#include "steps/markers.h"
 
 namespace inferdiff {
 namespace {
 
-struct Evidence {
-  std::string_view head;  // what the name starts with
-  std::string_view framework;
-};
-
-// In order of strength: a capture tool may wrap its own markers around an
-// engine's ("execute_16_context_..." around "step[DECODE ...").
-constexpr Evidence kMarkers[] = {
-    {"step[", "SGLang"},
-    {"scheduler.", "SGLang"},
-    {"[Executor] _forward_step", "TRT-LLM"},
-    {"decode[bs=", "ATOM"},
-    {"prefill[bs=", "ATOM"},
-    {"eager_decode[", "ATOM"},
-    {"gpu_model_runner:", "vLLM"},
-    {"execute_", "vLLM"},
-};
-
-constexpr Evidence kKernels[] = {
-    {"vllm::", "vLLM"},
-    {"sglang::", "SGLang"},
-    {"sgl_kernel::", "SGLang"},
-};
-
-bool StartsWith(std::string_view text, std::string_view head) {
-  return text.substr(0, head.size()) == head;
+/// The engine of the first rule, in the order of the rules, that any marker
+/// matches: tools that wrap an engine's markers in their own come later.
+std::string EngineOfMarkers(const Trace& trace) {
+  const MarkerRules& rules = MarkerRules::Builtin();
+  std::vector<bool> seen(trace.names->size());
+  size_t best = rules.rules().size();
+  for (const Annotation& annotation : trace.annotations) {
+    if (seen[annotation.name]) continue;
+    seen[annotation.name] = true;
+    const auto match = rules.Match((*trace.names)[annotation.name]);
+    if (match && !rules.rules()[match->rule].generic && match->rule < best)
+      best = match->rule;
+  }
+  if (best == rules.rules().size()) return "";
+  // The name of a family of markers begins with that of its engine.
+  const std::string& family = rules.rules()[best].family;
+  return family.substr(0, family.find(' '));
 }
 
-/// The strongest evidence among the names that are marked as used.
-template <size_t n>
-std::string Strongest(const Evidence (&evidence)[n], const StringPool& names,
-                      const std::vector<bool>& used) {
-  size_t best = n;
-  for (NameId name = 0; name < names.size(); ++name) {
-    if (!used[name]) continue;
-    std::string_view text = names[name];
-    if (StartsWith(text, "void ")) text.remove_prefix(5);
-    for (size_t i = 0; i < best; ++i)
-      if (StartsWith(text, evidence[i].head)) best = i;
+/// The engine whose own namespace a kernel is in.
+std::string EngineOfKernels(const Trace& trace) {
+  std::vector<bool> seen(trace.names->size());
+  bool vllm = false;
+  bool sglang = false;
+  for (const NameId name : trace.ops.name) {
+    if (seen[name]) continue;
+    seen[name] = true;
+    const std::string_view text = (*trace.names)[name];
+    vllm |= text.find("vllm::") != text.npos;
+    sglang |= text.find("sglang::") != text.npos ||
+              text.find("sgl_kernel::") != text.npos;
   }
-  return best == n ? "" : std::string(evidence[best].framework);
+  // SGLang also runs kernels of vLLM, but not the other way round.
+  return sglang ? "SGLang" : vllm ? "vLLM" : "";
 }
 
 }  // namespace
 
 std::string FrameworkHint(const Trace& trace) {
-  const StringPool& names = *trace.names;
-  std::vector<bool> markers(names.size());
-  for (const Annotation& annotation : trace.annotations)
-    markers[annotation.name] = true;
-  std::string hint = Strongest(kMarkers, names, markers);
-  if (!hint.empty()) return hint;
-  std::vector<bool> kernels(names.size());
-  for (const NameId name : trace.ops.name) kernels[name] = true;
-  return Strongest(kKernels, names, kernels);
+  const std::string engine = EngineOfMarkers(trace);
+  return engine.empty() ? EngineOfKernels(trace) : engine;
 }
 
 }  // namespace inferdiff

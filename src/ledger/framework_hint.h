@@ -8,8 +8,9 @@
 
 namespace inferdiff {
 
-/// "SGLang", "vLLM", "TRT-LLM", "ATOM", or empty when nothing tells. Markers
-/// tell more than kernels, which engines take from one another.
+/// "SGLang", "vLLM", "TensorRT-LLM", "ATOM", or empty when nothing tells. The
+/// engines' step markers tell more than their kernels, which they take from
+/// one another.
 std::string FrameworkHint(const Trace& trace);
 
 }  // namespace inferdiff

@@ -1,0 +1,246 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The program's accounting against brute_force.py, to the nanosecond.
+
+    ledger_differential.py --bin BIN --public FOLDER [NAME...]
+    ledger_differential.py --bin BIN --seeds FROM TO
+
+Compared are what each op was attributed and what is hidden of it, the totals
+of each category and all amounts a step. For generated traces the steps, too,
+are found here; for public ones the program's borders and owners are taken, so
+that the accounting is tested apart from the segmentation.
+"""
+
+import argparse
+import collections
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import brute_force
+import generate_traces
+
+SKIPPED = 77
+PUBLIC = [
+    "tl_b200_eager.json.gz",
+    "tl_h100_qwen1.5-0.5b.json.gz",
+    "tl_mi300_qwen1.5-0.5b.json.gz",
+    "tl_sglang_deepseek_r1_B300_TP0_DECODE.trace.json.gz",
+    "tl_sglang_deepseek_r1_MI300_TP0_DECODE.trace.json.gz",
+    "tl_sglang_qwen3-8b_decode_replay.json.gz",
+    "tl_vllm_decode_full_replay.json.gz",
+    "hta_sampled_rank0.json.gz",
+    "hta_nccl_data.json.gz",
+    "kineto_resnet50_2021.pt.trace.json.gz",
+    "h200/graph-overlap-TP-0.trace.json.gz",
+    "h200/spec-real-TP-0.trace.json.gz",
+]
+
+
+class Difference(Exception):
+    pass
+
+
+def expect(name, ours, theirs):
+    if ours != theirs:
+        raise Difference(f"{name}: brute force {ours}, program {theirs}")
+
+
+def run(binary, *arguments):
+    done = subprocess.run([binary, *arguments], capture_output=True, text=True,
+                          timeout=120, check=False)
+    if done.returncode != 0:
+        raise Difference(f"{arguments[0]}: exit {done.returncode}: "
+                         f"{done.stderr.strip()}")
+    return done.stdout
+
+
+def table(text):
+    """The rows of a TSV output, by column name."""
+    lines = [line for line in text.split("\n")
+             if line and not line.startswith("#")]
+    return list(csv.DictReader(lines, delimiter="\t",
+                               quoting=csv.QUOTE_NONE))
+
+
+class Program:
+    """What the program says of one trace."""
+
+    def __init__(self, binary, path):
+        self.ops = {int(row["ordinal"]): row
+                    for row in table(run(binary, "dump", path))}
+        self.ledger = json.loads(run(binary, "ledger", path,
+                                     "--format", "json"))
+        self.steps = table(run(binary, "steps", path, "--format", "tsv"))
+
+    def ops_of(self, path):
+        """The brute force's ops of the device that the program shows, with
+        what it takes from the program: category and normalised lane."""
+        device = str(self.ledger["trace"]["device"])
+        ops = brute_force.load_ops(path)[device]
+        expect("ops", len(ops), len(self.ops))
+        for op in ops:
+            row = self.ops[op.ordinal]
+            expect("start", op.start, int(row["start_ns"]))
+            expect("duration", op.duration, int(row["dur_ns"]))
+            op.category = row["category"]
+            op.normal_lane = int(row["normal_lane"])
+        return ops
+
+    def steps_of(self, ops):
+        """The program's own steps, for traces of any kind."""
+        steps = []
+        for row in self.steps:
+            begin = int(row["begin_ns"])
+            wall = row["wall_ns"]
+            steps.append(brute_force.Step(begin,
+                                          begin + int(wall) if wall else None))
+        replayed = collections.defaultdict(list)
+        for op in ops:
+            row = self.ops[op.ordinal]
+            if row["step"] != "-1":
+                op.step = steps[int(row["step"])]
+                if row["replay"] != "-1":
+                    replayed[op.step, row["replay"]].append(op)
+        for (step, _), own in replayed.items():
+            step.replays.append((min(op.start for op in own),
+                                 max(op.end for op in own)))
+        return steps
+
+    def used(self):
+        group = str(self.ledger["steps"]["group"])
+        return [number for number, row in enumerate(self.steps)
+                if row["group"] == group and not row["excluded"]]
+
+
+def compare_steps(steps, ops, program):
+    """The brute force's steps are the program's."""
+    expect("steps", len(steps), len(program.steps))
+    for number, (step, row) in enumerate(zip(steps, program.steps)):
+        expect(f"begin of step {number}", step.begin, int(row["begin_ns"]))
+        wall = "" if step.next_begin is None else str(
+            step.next_begin - step.begin)
+        expect(f"wall of step {number}", wall, row["wall_ns"])
+    number_of = {step: str(number) for number, step in enumerate(steps)}
+    number_of[brute_force.NOBODY] = "-1"
+    for op in ops:
+        expect(f"step of op {op.ordinal} ({op.name})", number_of[op.step],
+               program.ops[op.ordinal]["step"])
+
+
+def account(steps, ops):
+    """(amounts, exclusive time by category) of each step."""
+    own = collections.defaultdict(list)
+    for op in ops:
+        own[op.step].append(op)
+    results = []
+    for step in steps:
+        others = [op for op in ops if op.step is not step]
+        after = [op for op in others
+                 if op.step is not brute_force.NOBODY
+                 and op.start == step.next_begin == op.step.begin]
+        results.append(brute_force.account(step, own[step], others, after))
+    return results
+
+
+def compare_ops(ops, program):
+    for op in ops:
+        row = program.ops[op.ordinal]
+        for name in ("attributed", "hidden_same_lane", "hidden_cross_lane"):
+            expect(f"{name} of op {op.ordinal} ({op.name})",
+                   getattr(op, name), int(row[name + "_ns"]))
+
+
+def compare_totals(steps, results, ops, program):
+    used = set(program.used())
+    expect("used steps", len(used), program.ledger["steps"]["used"])
+    for name, stat in program.ledger["per_step"].items():
+        amount = name.removesuffix("_ns")
+        samples = [results[number][0][amount] for number in sorted(used)
+                   if amount in results[number][0]
+                   or steps[number].next_begin is not None
+                   or not amount.startswith(("wall", "idle"))]
+        if amount in ("launch_lead", "replay_span"):
+            continue
+        expect(f"{name} total", sum(samples), stat["total"])
+        expect(f"{name} n", len(samples), stat["n"])
+    categories = collections.defaultdict(collections.Counter)
+    used_steps = {steps[number] for number in used}
+    for op in ops:
+        if op.step in used_steps:
+            row = categories[op.category]
+            row["count"] += 1
+            row["attributed_ns"] += op.attributed
+            row["hidden_ns"] += op.hidden_same_lane + op.hidden_cross_lane
+            row["sum_ns"] += (op.attributed + op.hidden_same_lane +
+                              op.hidden_cross_lane)
+    for number in used:
+        for category, time in results[number][1].items():
+            categories[category]["exclusive_ns"] += time
+    shown = {row["name"]: row for row in program.ledger["categories"]}
+    for category, row in categories.items():
+        for name in ("count", "sum_ns", "attributed_ns", "exclusive_ns",
+                     "hidden_ns"):
+            expect(f"{name} of {category}", row[name], shown[category][name])
+
+
+def compare(binary, path, find_steps):
+    program = Program(binary, path)
+    ops = program.ops_of(path)
+    if find_steps:
+        steps = brute_force.find_steps(path, ops)
+        compare_steps(steps, ops, program)
+    else:
+        steps = program.steps_of(ops)
+    results = account(steps, ops)
+    compare_ops(ops, program)
+    compare_totals(steps, results, ops, program)
+
+
+def compare_generated(binary, first, last):
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.json")
+        for seed in range(first, last):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(generate_traces.generate(seed))
+            try:
+                compare(binary, path, find_steps=True)
+            except Difference as difference:
+                failures += 1
+                print(f"seed {seed}: {difference}")
+    return failures
+
+
+def compare_public(binary, folder, names):
+    failures = 0
+    for name in names:
+        try:
+            compare(binary, os.path.join(folder, name), find_steps=False)
+        except Difference as difference:
+            failures += 1
+            print(f"{name}: {difference}")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--seeds", nargs=2, type=int)
+    parser.add_argument("--public")
+    parser.add_argument("names", nargs="*", default=PUBLIC)
+    arguments = parser.parse_args()
+    if arguments.seeds:
+        return min(1, compare_generated(arguments.bin, *arguments.seeds))
+    if not os.path.isdir(arguments.public):
+        print(f"skipped: no public traces in {arguments.public}")
+        return SKIPPED
+    return min(1, compare_public(arguments.bin, arguments.public,
+                                 arguments.names or PUBLIC))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
