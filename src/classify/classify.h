@@ -56,11 +56,11 @@ class RuleSet {
 
   NameClass ClassifyName(std::string_view name) const;
 
+  struct Impl;  // classify/rule_set.h
+  const Impl& impl() const { return *impl_; }
+
  private:
-  friend struct Classification;
-  friend struct ContextPass;
   RuleSet();
-  struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 

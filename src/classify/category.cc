@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "classify/category.h"
+
+#include <array>
+
+namespace inferdiff {
+namespace {
+
+struct Names {
+  std::string_view id, title;
+};
+
+constexpr std::array<Names, kCategoryCount> kNames = {{
+#define X(constant, id, title) {id, title},
+    INFERDIFF_CATEGORIES(X)
+#undef X
+}};
+
+}  // namespace
+
+std::string_view IdOf(Category category) {
+  return kNames[static_cast<size_t>(category)].id;
+}
+
+std::string_view TitleOf(Category category) {
+  return kNames[static_cast<size_t>(category)].title;
+}
+
+std::optional<Category> CategoryFromId(std::string_view id) {
+  for (size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i].id == id) return static_cast<Category>(i);
+  }
+  return std::nullopt;
+}
+
+}  // namespace inferdiff
