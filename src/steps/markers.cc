@@ -157,6 +157,28 @@ MarkerJoins JoinsFromId(const std::string& rule, std::string_view id) {
   Bad(rule, "joins is neither \"next\" nor \"previous\"");
 }
 
+void AddExamples(const toml::table& table, MarkerRule& rule) {
+  if (const toml::array* examples = table["examples"].as_array()) {
+    for (const toml::node& node : *examples) {
+      const toml::table* one = node.as_table();
+      if (one == nullptr) Bad(rule.id, "an example is a table with a text");
+      MarkerExample example;
+      example.text = (*one)["text"].value_or(std::string());
+      example.shape.kind =
+          KindFromId(rule.id, (*one)["kind"].value_or(std::string_view()));
+      example.shape.batch = (*one)["batch"].value<int64_t>();
+      example.shape.tokens = (*one)["tokens"].value<int64_t>();
+      example.shape.context = (*one)["context"].value<int64_t>();
+      rule.examples.push_back(std::move(example));
+    }
+  }
+  if (const toml::array* counter = table["counter_examples"].as_array()) {
+    for (const toml::node& node : *counter) {
+      rule.counter_examples.push_back(node.value_or(std::string()));
+    }
+  }
+}
+
 }  // namespace
 
 struct MarkerRules::Impl {
@@ -214,6 +236,7 @@ void MarkerRules::Impl::Add(const toml::table& table) {
           KindFromId(rule.id, kind.value_or(std::string_view()));
     }
   }
+  AddExamples(table, rule);
   rules.push_back(std::move(rule));
   compiled.push_back(std::move(one));
 }

@@ -17,6 +17,12 @@ namespace inferdiff {
 /// that comes after or before it.
 enum class MarkerJoins : uint8_t { kNothing, kNext, kPrevious };
 
+/// A marker's text and what it means.
+struct MarkerExample {
+  std::string text;
+  StepShape shape;
+};
+
 /// One rule as people read it. rules/markers.toml explains the fields.
 struct MarkerRule {
   std::string id;
@@ -26,6 +32,8 @@ struct MarkerRule {
   bool opens = false;
   bool generic = false;
   bool one_token = false;
+  std::vector<MarkerExample> examples;  // at least one; tests run them all
+  std::vector<std::string> counter_examples;
 };
 
 struct MarkerMatch {
