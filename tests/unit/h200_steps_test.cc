@@ -98,8 +98,8 @@ TEST_P(H200, MedianSpanIsWithinOnePercentOfTheStepLessItsHostTime) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, H200, testing::ValuesIn(kGraphTraces),
-                         [](const auto& info) {
-                           std::string name = info.param.name;
+                         [](const auto& bar) {
+                           std::string name = bar.param.name;
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });
