@@ -28,18 +28,18 @@ class ByGroup {
         items_[next[group]++] = static_cast<uint32_t>(i);
   }
 
-  size_t groups() const { return first_.size() - 1; }
-  /// Where the group starts among all items.
+  size_t size() const { return items_.size(); }
+  /// Items in the groups in front of this one.
   size_t first(size_t group) const { return first_[group]; }
   std::span<uint32_t> operator[](size_t group) {
-    return std::span(items_).subspan(first_[group], size(group));
+    return std::span(items_).subspan(first_[group], count(group));
   }
   std::span<const uint32_t> operator[](size_t group) const {
-    return std::span(items_).subspan(first_[group], size(group));
+    return std::span(items_).subspan(first_[group], count(group));
   }
 
  private:
-  size_t size(size_t group) const { return first_[group + 1] - first_[group]; }
+  size_t count(size_t group) const { return first_[group + 1] - first_[group]; }
 
   std::vector<size_t> first_;  // by group, and the end
   std::vector<uint32_t> items_;

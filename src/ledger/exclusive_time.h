@@ -27,6 +27,12 @@ class SoleTime {
   void Pass(int64_t dt) {
     if (distinct_ == 1) sole_ns_[mix_] += dt;
   }
+  /// Start, Pass and End at once, while nothing else runs.
+  void Alone(uint32_t label, int64_t dt) { sole_ns_[label] += dt; }
+  void Merge(const SoleTime& other) {
+    for (size_t label = 0; label < sole_ns_.size(); ++label)
+      sole_ns_[label] += other.sole_ns_[label];
+  }
   const std::vector<int64_t>& sole_ns() const { return sole_ns_; }
 
  private:
@@ -62,6 +68,17 @@ class ExclusiveTime {
     kernels_.Pass(dt);
     families_.Pass(dt);
     categories_.Pass(dt);
+  }
+  void Alone(uint32_t kernel, int64_t dt) {
+    kernels_.Alone(kernel, dt);
+    families_.Alone(family_of_[kernel], dt);
+    categories_.Alone(category_of_[kernel], dt);
+  }
+  /// Adds the times of other steps.
+  void Merge(const ExclusiveTime& other) {
+    kernels_.Merge(other.kernels_);
+    families_.Merge(other.families_);
+    categories_.Merge(other.categories_);
   }
   const SoleTime& kernels() const { return kernels_; }
   const SoleTime& families() const { return families_; }

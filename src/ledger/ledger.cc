@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/parallel.h"
 #include "ledger/framework_hint.h"
 #include "ledger/rows.h"
 #include "ledger/step_accounts.h"
@@ -14,11 +15,41 @@
 namespace inferdiff {
 namespace {
 
+// A thread costs some 50 us, as much as this many ops.
+constexpr size_t kLeastOpsForAThread = 20000;
+
 std::vector<bool> UsedSteps(const Steps& steps, uint32_t group) {
   std::vector<bool> used;
   for (const Step& step : steps.steps)
     used.push_back(step.group == group && step.excluded_id.empty());
   return used;
+}
+
+unsigned ThreadsFor(size_t ops, unsigned asked) {
+  return static_cast<unsigned>(
+      std::clamp<size_t>(ops / kLeastOpsForAThread, 1, ThreadCount(asked)));
+}
+
+/// Accounts for the steps in several threads, each with steps in a row.
+StepAccounts AccountAll(const StepOps& index, const KernelTable& table,
+                        unsigned threads, std::vector<StepAmounts>* amounts) {
+  const std::vector<uint32_t>& used = index.wanted();
+  const IdleScan idle(index);
+  const size_t ops = index.size();
+  const auto parts = static_cast<unsigned>(
+      std::clamp<size_t>(ops / kLeastOpsForAThread, 1, ThreadCount(threads)));
+  std::vector<StepAccounts> accounts;
+  for (unsigned part = 0; part < parts; ++part)
+    accounts.emplace_back(index, idle, table);
+  amounts->resize(used.size());
+  InParallel(parts, [&](unsigned part) {
+    for (size_t i = 0; i < used.size(); ++i)
+      if (index.first(used[i]) * parts / std::max<size_t>(ops, 1) == part)
+        (*amounts)[i] = accounts[part].Account(used[i]);
+  });
+  for (unsigned part = 1; part < parts; ++part)
+    accounts[0].Merge(accounts[part]);
+  return std::move(accounts[0]);
 }
 
 /// Summarises a member over the steps that have it.
@@ -175,13 +206,11 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
   result.source.rules_hash = rules.hash();
   result.group = options.group.value_or(steps.main_group);
 
-  const std::vector<bool> used = UsedSteps(steps, result.group);
   const KernelTable table(trace, classes);
-  const StepOps index(trace, steps, used);
-  const IdleScan idle(index);
-  StepAccounts accounts(index, idle, table);
-  for (uint32_t step = 0; step < used.size(); ++step)
-    if (used[step]) result.step_amounts.push_back(accounts.Account(step));
+  const StepOps index(trace, steps, UsedSteps(steps, result.group));
+  const unsigned threads = ThreadsFor(index.size(), options.threads);
+  const StepAccounts accounts =
+      AccountAll(index, table, threads, &result.step_amounts);
   result.used_steps = static_cast<int64_t>(result.step_amounts.size());
   result.per_step = Summary(index, result.step_amounts);
   result.histogram = accounts.histogram();
@@ -189,7 +218,8 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
   FillCategories(table, accounts, &result);
   CheckTotals(result);
   const std::vector<uint32_t> row_of =
-      FillKernels(index, table, accounts, rules, &result);
+      FillKernels(table, accounts, rules, &result);
+  FillCallTimes(index, table, row_of, threads, &result);
   FillFamilies(table, accounts, &result);
   result.rule_hits = HitsOf(table, rules);
   result.coverage = CoverageOf(table, accounts.unclipped_ns(), result.per_step);

@@ -82,6 +82,14 @@ struct Amounts {
   int64_t hidden_ns() const {
     return hidden_same_lane_ns + hidden_cross_lane_ns;
   }
+  /// All but exclusive_ns, which does not add up over rows.
+  void Add(const Amounts& other) {
+    count += other.count;
+    sum_ns += other.sum_ns;
+    attributed_ns += other.attributed_ns;
+    hidden_same_lane_ns += other.hidden_same_lane_ns;
+    hidden_cross_lane_ns += other.hidden_cross_lane_ns;
+  }
 };
 
 struct KernelRow {
@@ -174,6 +182,8 @@ struct LedgerResult {
 struct LedgerOptions {
   /// Group to account; default Steps::main_group.
   std::optional<uint32_t> group;
+  /// Threads; the result is the same for any number. 0 = one a processor.
+  unsigned threads = 0;
 };
 
 /// The accounting of one (rank, device). Throws ContractError when the sums

@@ -2,19 +2,14 @@
 #include "ledger/rows.h"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
+#include "base/parallel.h"
+
 namespace inferdiff {
 namespace {
-
-void Add(const Amounts& part, Amounts* whole) {
-  whole->count += part.count;
-  whole->sum_ns += part.sum_ns;
-  whole->attributed_ns += part.attributed_ns;
-  whole->hidden_same_lane_ns += part.hidden_same_lane_ns;
-  whole->hidden_cross_lane_ns += part.hidden_cross_lane_ns;
-}
 
 /// Indices of what occurs in the used steps, most attributed time first; equal
 /// ones keep their order, which is by name.
@@ -29,51 +24,22 @@ std::vector<uint32_t> Ranked(size_t n, AmountsOf amounts_of) {
   return order;
 }
 
-/// Durations of each kernel's calls, in one array.
-class CallTimes {
- public:
-  CallTimes(const StepOps& index, const KernelTable& table,
-            const std::vector<Amounts>& kernels,
-            const std::vector<StepAmounts>& steps)
-      : end_(kernels.size()) {
-    size_t total = 0;
-    for (size_t kernel = 0; kernel < kernels.size(); ++kernel) {
-      end_[kernel] = total;
-      total += static_cast<size_t>(kernels[kernel].count);
-    }
-    times_.resize(total);
-    for (const StepAmounts& step : steps)
-      for (const uint32_t op : index.of(step.step))
-        times_[end_[table.KernelOf(op)]++] = index.trace().ops.dur_ns[op];
-  }
-  std::span<int64_t> of(uint32_t kernel, int64_t count) {
-    const auto n = static_cast<size_t>(count);
-    return std::span(times_).subspan(end_[kernel] - n, n);
-  }
-
- private:
-  std::vector<size_t> end_;
-  std::vector<int64_t> times_;
-};
-
 }  // namespace
 
 void FillCategories(const KernelTable& table, const StepAccounts& accounts,
                     LedgerResult* result) {
   for (size_t kernel = 0; kernel < table.kernels().size(); ++kernel)
-    Add(accounts.kernels()[kernel],
-        &result->categories[table.category_of()[kernel]]);
+    result->categories[table.category_of()[kernel]].Add(
+        accounts.kernels()[kernel]);
   for (size_t category = 0; category < kCategoryCount; ++category)
     result->categories[category].exclusive_ns =
         accounts.exclusive().categories().sole_ns()[category];
 }
 
-std::vector<uint32_t> FillKernels(const StepOps& index,
-                                  const KernelTable& table,
+std::vector<uint32_t> FillKernels(const KernelTable& table,
                                   const StepAccounts& accounts,
                                   const RuleSet& rules, LedgerResult* result) {
   const std::vector<Amounts>& amounts = accounts.kernels();
-  CallTimes times(index, table, amounts, result->step_amounts);
   std::vector<uint32_t> row_of(amounts.size(), kNone);
   for (const uint32_t kernel :
        Ranked(amounts.size(),
@@ -88,11 +54,31 @@ std::vector<uint32_t> FillKernels(const StepOps& index,
     row.library = rule.library;
     row.amounts = amounts[kernel];
     row.amounts.exclusive_ns = accounts.exclusive().kernels().sole_ns()[kernel];
-    row.call_ns = SummariseInPlace(times.of(kernel, row.amounts.count));
     row_of[kernel] = static_cast<uint32_t>(result->kernels.size());
     result->kernels.push_back(std::move(row));
   }
   return row_of;
+}
+
+void FillCallTimes(const StepOps& index, const KernelTable& table,
+                   const std::vector<uint32_t>& row_of, unsigned threads,
+                   LedgerResult* result) {
+  // All durations in one array, by row.
+  std::vector<KernelRow>& rows = result->kernels;
+  std::vector<size_t> end(rows.size());
+  std::vector<int64_t> times(index.size());
+  for (size_t row = 1; row < rows.size(); ++row)
+    end[row] = end[row - 1] + static_cast<size_t>(rows[row - 1].amounts.count);
+  for (const uint32_t step : index.wanted())
+    for (const uint32_t op : index.of(step))
+      times[end[row_of[table.KernelOf(op)]]++] = index.trace().ops.dur_ns[op];
+  InParallel(threads, [&](unsigned part) {
+    for (size_t row = part; row < rows.size(); row += threads) {
+      const auto n = static_cast<size_t>(rows[row].amounts.count);
+      rows[row].call_ns =
+          SummariseInPlace(std::span(times).subspan(end[row] - n, n));
+    }
+  });
 }
 
 void FillFamilies(const KernelTable& table, const StepAccounts& accounts,
@@ -101,7 +87,7 @@ void FillFamilies(const KernelTable& table, const StepAccounts& accounts,
   for (size_t kernel = 0; kernel < table.kernels().size(); ++kernel) {
     const Amounts& amounts = accounts.kernels()[kernel];
     FamilyRow& row = rows[table.family_of()[kernel]];
-    Add(amounts, &row.amounts);
+    row.amounts.Add(amounts);
     if (amounts.count > 0) ++row.kernels;
   }
   for (const uint32_t family :

@@ -16,12 +16,16 @@ namespace inferdiff {
 void FillCategories(const KernelTable& table, const StepAccounts& accounts,
                     LedgerResult* result);
 
-/// Needs step_amounts. Returns the row of each kernel of the table, or kNone
-/// where no used step has it.
-std::vector<uint32_t> FillKernels(const StepOps& index,
-                                  const KernelTable& table,
+/// All but the call times. Returns the row of each kernel of the table, or
+/// kNone where no used step has it.
+std::vector<uint32_t> FillKernels(const KernelTable& table,
                                   const StepAccounts& accounts,
                                   const RuleSet& rules, LedgerResult* result);
+
+/// `row_of` is what FillKernels returned.
+void FillCallTimes(const StepOps& index, const KernelTable& table,
+                   const std::vector<uint32_t>& row_of, unsigned threads,
+                   LedgerResult* result);
 
 void FillFamilies(const KernelTable& table, const StepAccounts& accounts,
                   LedgerResult* result);

@@ -63,6 +63,7 @@ size_t ShareSweep::StartOps(size_t next) {
     const int64_t start = all.start_ns[ops_[next]];
     if (window_.Clip(start) != now_) break;
     const size_t from = next++;
+    if (RunsAlone(static_cast<uint32_t>(from))) continue;
     while (next < ops_.size() && all.start_ns[ops_[next]] == start &&
            all.dur_ns[ops_[next]] == all.dur_ns[ops_[from]])
       ++next;
@@ -73,6 +74,23 @@ size_t ShareSweep::StartOps(size_t next) {
     }
   }
   return next;
+}
+
+/// Most ops start when nothing runs and end before the next one starts: they
+/// get all their time, and no other op needs to know of them.
+bool ShareSweep::RunsAlone(uint32_t position) {
+  const GpuOps& all = index_.trace().ops;
+  const int64_t end = window_.Clip(all.end_ns(ops_[position]));
+  if (!events_.empty() ||
+      (position + 1 < ops_.size() &&
+       window_.Clip(all.start_ns[ops_[position + 1]]) < end))
+    return false;
+  const int64_t dt = end > now_ ? end - now_ : 0;
+  attributed_[position] = dt;
+  busy_ += dt;
+  if (!IsKernel(position)) copy_only_ += dt;
+  if (exclusive_ != nullptr) exclusive_->Alone(kernels_of_[position], dt);
+  return true;
 }
 
 /// Positions are in the order in which lanes share; who keeps one lane is

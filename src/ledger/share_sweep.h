@@ -76,6 +76,7 @@ class ShareSweep {
 
   void Reset(uint32_t step);
   size_t StartOps(size_t next);
+  bool RunsAlone(uint32_t position);
   void StartTie(size_t from, size_t to);
   void StartOp(uint32_t position);
   void TakeLane(uint32_t position);

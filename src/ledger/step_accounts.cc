@@ -74,6 +74,17 @@ StepAmounts StepAccounts::Account(uint32_t step) {
   return amounts;
 }
 
+void StepAccounts::Merge(const StepAccounts& other) {
+  for (size_t kernel = 0; kernel < kernels_.size(); ++kernel)
+    kernels_[kernel].Add(other.kernels_[kernel]);
+  exclusive_.Merge(other.exclusive_);
+  for (size_t i = 0; i < histogram_.size(); ++i) {
+    histogram_[i].count += other.histogram_[i].count;
+    histogram_[i].sum_ns += other.histogram_[i].sum_ns;
+  }
+  unclipped_ns_ += other.unclipped_ns_;
+}
+
 void StepAccounts::AddOps(uint32_t step, StepAmounts* amounts) {
   const GpuOps& all = index_.trace().ops;
   const std::span<const uint32_t> ops = index_.of(step);

@@ -25,6 +25,9 @@ class StepAccounts {
   /// Throws ContractError where the step's amounts do not add up.
   StepAmounts Account(uint32_t step);
 
+  /// Adds what another has accounted for.
+  void Merge(const StepAccounts& other);
+
   // Over all steps so far, by kernel, family and category of the table.
   const std::vector<Amounts>& kernels() const { return kernels_; }
   const ExclusiveTime& exclusive() const { return exclusive_; }

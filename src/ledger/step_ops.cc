@@ -34,8 +34,10 @@ StepOps::StepOps(const Trace& trace, const Steps& steps,
         const uint32_t step = steps.step_of_op[op];
         return step != kNone && wanted[step] ? step : kNone;
       }) {
-  for (size_t step = 0; step < by_step_.groups(); ++step)
+  for (uint32_t step = 0; step < wanted.size(); ++step) {
+    if (wanted[step]) wanted_.push_back(step);
     SortTies(by_step_[step]);
+  }
 }
 
 /// The model's order is by (start, end); only equal times need a look.

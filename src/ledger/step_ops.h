@@ -35,6 +35,11 @@ class StepOps {
   /// op's index in this list is its *position*.
   std::span<const uint32_t> of(uint32_t step) const { return by_step_[step]; }
   StepWindow window(uint32_t step) const;
+  /// Steps that are grouped, in order.
+  const std::vector<uint32_t>& wanted() const { return wanted_; }
+  /// Ops of all wanted steps, and of those in front of one.
+  size_t size() const { return by_step_.size(); }
+  size_t first(uint32_t step) const { return by_step_.first(step); }
 
   /// Whether a keeps a lane against b: (start, end, name, ordinal).
   bool KeepsLane(uint32_t a, uint32_t b) const;
@@ -50,6 +55,7 @@ class StepOps {
   const Steps& steps_;
   std::vector<uint32_t> name_rank_;  // by NameId, order of the texts
   ByGroup by_step_;
+  std::vector<uint32_t> wanted_;
 };
 
 }  // namespace inferdiff
