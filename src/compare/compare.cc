@@ -61,6 +61,10 @@ std::string_view NameOf(Side side) {
   return "neither";
 }
 
+std::string IdleTitle(const Gap& gap) {
+  return gap.has_replays ? "idle outside replays" : "idle";
+}
+
 Side Other(Side side) {
   if (side == Side::kNeither) return side;
   return side == Side::kA ? Side::kB : Side::kA;
@@ -78,6 +82,8 @@ CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
   result.setup = SetupTable(result.a, facts_a, result.b, facts_b);
   result.comparable = Judge(result.setup, result.a, result.b, basis);
   result.gap = SplitGap(basis, result.a_totals, result.b_totals);
+  result.gap.has_replays =
+      ReplayShare(result.a).num > 0 || ReplayShare(result.b).num > 0;
   result.categories = CompareCategories(result.a_totals, result.b_totals);
   result.groups = CompareGroups(result.a_totals, result.b_totals);
   result.gap_parts = PartsOfGap(result);

@@ -102,6 +102,7 @@ Side Other(Side side);
 /// total = work + rank_wait + concurrency + foreign + idle.
 struct Gap {
   Basis basis = Basis::kWall;
+  bool has_replays = false;  // on a side; else all idle is just idle
   Rational a_total, b_total;
   Rational total, work, rank_wait, concurrency, foreign, idle;
   /// The part of `work` that is idle inside replays: vendors stamp it
@@ -110,6 +111,8 @@ struct Gap {
   /// Neither where the two are less than 0.5 % apart.
   Side slower = Side::kNeither;
 };
+
+std::string IdleTitle(const Gap& gap);  // "idle outside replays"
 
 /// A line of the waterfall. The parts add up to the gap: the work of each
 /// category group, idle inside replays, concurrency, foreign and idle.

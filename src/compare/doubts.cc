@@ -149,13 +149,10 @@ void DoubtSpread(const SideView& side, Collector* out) {
                        Duration(wall.mean())));
 }
 
-/// Is the difference of the means larger than what steps differ by anyway?
 void DoubtNoise(const CompareResult& result, Collector* out) {
   const Stat& a = result.a.per_step.wall;
   const Stat& b = result.b.per_step.wall;
-  if (result.gap.basis != Basis::kWall || result.gap.slower == Side::kNeither)
-    return;
-  if (a.n < 2 || b.n < 2 || a.p90 < b.p10 || b.p90 < a.p10) return;
+  if (!WithinSpread(result)) return;
   out->Add("within-spread",
            fmt::format("The difference is within the spread of single steps: "
                        "80 % of A's take {} to {}, of B's {} to {}.",
@@ -196,6 +193,14 @@ void DoubtImport(const SideView& side, Collector* out) {
 }
 
 }  // namespace
+
+bool WithinSpread(const CompareResult& result) {
+  const Stat& a = result.a.per_step.wall;
+  const Stat& b = result.b.per_step.wall;
+  return result.gap.basis == Basis::kWall &&
+         result.gap.slower != Side::kNeither && a.n > 1 && b.n > 1 &&
+         a.p90 >= b.p10 && b.p90 >= a.p10;
+}
 
 std::vector<Finding> FindDoubts(const CompareResult& result) {
   Collector out;

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -34,11 +35,6 @@ class Collector {
   std::vector<Finding> findings_;
 };
 
-std::string StepWord(Basis basis) {
-  return basis == Basis::kWall ? "a step"
-                               : fmt::format("of {}", TitleOf(basis));
-}
-
 /// B - A turned into "the slower side minus the faster".
 Rational Oriented(const Gap& gap, Rational delta) {
   return gap.slower == Side::kA ? Negated(delta) : delta;
@@ -54,41 +50,73 @@ std::vector<GapPart> LargestParts(const CompareResult& result) {
   return parts;
 }
 
-/// "Of that, 48 % is work: MoE, up to 21 % work: communication."
+/// "work: MoE" within a sentence.
+std::string_view Phrase(const GapPart& part) {
+  constexpr std::string_view kWork = "work: ";
+  std::string_view phrase = part.title;
+  if (phrase.starts_with(kWork)) phrase.remove_prefix(kWork.size());
+  return phrase;
+}
+
+/// "Of that, 48 % is MoE, up to 21 % communication." Where parts are larger
+/// than the gap itself, shares of it would say nothing.
 std::string Breakdown(const CompareResult& result) {
   constexpr size_t kMost = 3;
-  const Rational whole = Magnitude(result.gap.total);
+  const Gap& gap = result.gap;
+  const Rational whole = Magnitude(gap.total);
+  const std::vector<GapPart> parts = LargestParts(result);
+  if (parts.empty()) return {};
+  const auto delta = [&](const GapPart& part) {
+    return Oriented(gap, part.delta);
+  };
+  const GapPart& first = parts.front();
+  const GapPart& last = parts.back();
+  if (whole < delta(first) && delta(last).num < 0) {
+    return fmt::format(" Larger differences cancel in it: {} {}, {} {}.",
+                       Phrase(first), SignedDuration(delta(first)),
+                       Phrase(last), SignedDuration(delta(last)));
+  }
   std::string text;
   size_t named = 0;
-  for (const GapPart& part : LargestParts(result)) {
-    const Rational delta = Oriented(result.gap, part.delta);
-    if (named == kMost || !AtLeastPercent(delta, whole, 10)) break;
-    text += fmt::format("{}{}{} {}", named == 0 ? " Of that, " : ", ",
+  for (const GapPart& part : parts) {
+    if (named == kMost || !AtLeastPercent(delta(part), whole, 10)) break;
+    text += fmt::format("{}{}{} {}{}", named == 0 ? " Of that, " : ", ",
                         part.how == HowKnown::kBound ? "up to " : "",
-                        Share(delta, whole, 0), part.title);
+                        Share(delta(part), whole, 0), named == 0 ? "is " : "",
+                        Phrase(part));
     ++named;
   }
   return named == 0 ? text : text + ".";
 }
 
+/// "6.65 ms a step" or "a replay span of 6.65 ms".
+std::string TimeOnBasis(Basis basis, Rational ns) {
+  return basis == Basis::kWall
+             ? Duration(ns) + " a step"
+             : fmt::format("a {} of {}", TitleOf(basis), Duration(ns));
+}
+
 void FindSpeed(const CompareResult& result, Collector* out) {
   const Gap& gap = result.gap;
-  const std::string unit = StepWord(gap.basis);
   if (gap.slower == Side::kNeither) {
-    out->Add("same-speed",
-             fmt::format("A and B take the same time: {} and {} {}.",
-                         Duration(gap.a_total), Duration(gap.b_total), unit));
+    out->Add("same-speed", fmt::format("A and B take the same time: {} and {}.",
+                                       TimeOnBasis(gap.basis, gap.a_total),
+                                       Duration(gap.b_total)));
     return;
   }
   const bool a_slower = gap.slower == Side::kA;
   const Rational slow = a_slower ? gap.a_total : gap.b_total;
   const Rational fast = a_slower ? gap.b_total : gap.a_total;
+  // Below 1.1 a factor hides its only digit that counts.
+  const std::string factor = AtLeastPercent(slow - fast, fast, 10)
+                                 ? Ratio(slow, fast) + " \u00d7"
+                                 : Share(slow - fast, fast, 1);
   out->Add("faster",
-           fmt::format("{} is {} \u00d7 slower than {}: {} {} against {}, {} "
-                       "more.",
-                       NameOf(gap.slower), Ratio(slow, fast),
-                       NameOf(Other(gap.slower)), Duration(slow), unit,
-                       Duration(fast), Duration(slow - fast)) +
+           fmt::format("{} is {} slower than {}: {} against {}, {} more.",
+                       NameOf(gap.slower), factor, NameOf(Other(gap.slower)),
+                       TimeOnBasis(gap.basis, slow), Duration(fast),
+                       Duration(slow - fast)) +
+               (WithinSpread(result) ? " Single steps differ by more." : "") +
                Breakdown(result));
 }
 
@@ -97,71 +125,73 @@ Rational WorkTime(const SideTotals& side, const SideAmounts& amounts) {
   return side.PerStep(amounts.sum_ns - amounts.hidden_same_lane_ns);
 }
 
-const CategoryComparison* GroupById(const CompareResult& result,
-                                    std::string_view part_id) {
-  for (const GroupComparison& group : result.groups) {
-    if (part_id == "work." + group.whole.id) return &group.whole;
+/// What both sides spend on a part of the gap, as a sentence names it.
+struct Contribution {
+  std::string what;  // "in MoE", "idle outside replays"
+  Rational a, b;
+};
+
+/// None for the parts that have sentences of their own.
+std::optional<Contribution> ContributionOf(const CompareResult& result,
+                                           const GapPart& part) {
+  const SideTotals& a = result.a_totals;
+  const SideTotals& b = result.b_totals;
+  if (part.id == "idle") {
+    return Contribution{IdleTitle(result.gap), a.PerStep(a.idle_outside_ns),
+                        b.PerStep(b.idle_outside_ns)};
   }
-  return nullptr;
+  for (const GroupComparison& group : result.groups) {
+    if (part.id != "work." + group.whole.id) continue;
+    return Contribution{"in " + group.whole.title, WorkTime(a, group.whole.a),
+                        WorkTime(b, group.whole.b)};
+  }
+  return std::nullopt;
 }
 
 void AddContributor(const CompareResult& result, const GapPart& part,
-                    bool slower_ahead, Collector* out) {
-  const CategoryComparison* group = GroupById(result, part.id);
-  if (group == nullptr) return;  // idle and the like have their own sentences
+                    const Contribution& of, Collector* out) {
   const Gap& gap = result.gap;
-  const bool a_slower = gap.slower == Side::kA;
-  const Rational of_a = WorkTime(result.a_totals, group->a);
-  const Rational of_b = WorkTime(result.b_totals, group->b);
   const Rational delta = Oriented(gap, part.delta);
+  const bool slower_has_more = delta.num > 0;
   const std::string figures =
-      fmt::format("{} on A, {} on B", Duration(of_a), Duration(of_b));
-  if (slower_ahead) {
-    out->Add("slower-ahead." + group->id,
-             fmt::format("{}, the slower side, is ahead in {} by {} a step "
-                         "({}).",
-                         NameOf(gap.slower), group->title,
-                         Duration(Negated(delta)), figures),
+      fmt::format("{} on A, {} on B", Duration(of.a), Duration(of.b));
+  if (!slower_has_more) {
+    out->Add("slower-ahead." + part.id,
+             fmt::format("{}, the slower side, spends {} a step less {} ({}).",
+                         NameOf(gap.slower), Duration(Negated(delta)), of.what,
+                         figures),
              part.how);
     return;
   }
-  const bool only = (a_slower ? of_b : of_a).num == 0;
+  const Rational whole = Magnitude(gap.total);
   Finding& finding = out->Add(
-      "contributor." + group->id,
-      only ? fmt::format("{} spends {} a step in {} and {} none: {} of the "
-                         "gap.",
-                         NameOf(gap.slower), Duration(delta), group->title,
-                         NameOf(Other(gap.slower)),
-                         Share(part.delta, gap.total, 0))
-           : fmt::format("{} spends {} a step more in {} ({}): {} of the gap.",
-                         NameOf(gap.slower), Duration(delta), group->title,
-                         figures, Share(part.delta, gap.total, 0)),
+      "contributor." + part.id,
+      fmt::format("{} spends {} a step more {} ({}): {} the gap.",
+                  NameOf(gap.slower), Duration(delta), of.what, figures,
+                  whole < delta ? "more than" : Share(delta, whole, 0) + " of"),
       part.how);
   if (part.how == HowKnown::kMeasured) finding.prize = delta;
 }
 
+/// The parts that make the gap, then those that make it smaller.
 void FindContributors(const CompareResult& result, Collector* out) {
   const Gap& gap = result.gap;
   if (gap.slower == Side::kNeither) return;
-  const std::vector<GapPart> parts = LargestParts(result);
+  std::vector<GapPart> parts = LargestParts(result);
   const Rational whole = Magnitude(gap.total);
-  size_t named = 0;
-  for (const GapPart& part : parts) {
-    if (GroupById(result, part.id) == nullptr) continue;
-    if (named == kMaxContributors) break;
-    if (!AtLeastPercent(Oriented(gap, part.delta), whole, kWorthNamingPercent))
-      break;
-    AddContributor(result, part, false, out);
-    ++named;
-  }
-  named = 0;
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    const Rational ahead = Negated(Oriented(gap, part->delta));
-    if (named == kMaxContributors) break;
-    if (!AtLeastPercent(ahead, whole, kWorthNamingPercent)) break;
-    if (GroupById(result, part->id) == nullptr) continue;
-    AddContributor(result, *part, true, out);
-    ++named;
+  for (const bool more : {true, false}) {
+    size_t named = 0;
+    for (const GapPart& part : parts) {
+      const Rational delta = Oriented(gap, part.delta);
+      const auto of = ContributionOf(result, part);
+      if (!of || named == kMaxContributors) continue;
+      if (!AtLeastPercent(more ? delta : Negated(delta), whole,
+                          kWorthNamingPercent))
+        continue;
+      AddContributor(result, part, *of, out);
+      ++named;
+    }
+    std::reverse(parts.begin(), parts.end());
   }
 }
 
@@ -330,15 +360,14 @@ std::vector<GapPart> PartsOfGap(const CompareResult& result) {
                    gap.idle_inside, HowKnown::kMeasured});
   parts.push_back({"rank_wait", "waiting for the slowest rank", gap.rank_wait,
                    HowKnown::kBound});
-  parts.push_back({"concurrency", "concurrency: hidden behind other streams",
-                   gap.concurrency, HowKnown::kBound});
+  parts.push_back(
+      {"concurrency", "concurrency", gap.concurrency, HowKnown::kBound});
   parts.push_back({"foreign",
                    gap.basis == Basis::kReplaySpan
                        ? "other work during the replay"
                        : "foreign work",
                    gap.foreign, HowKnown::kMeasured});
-  parts.push_back(
-      {"idle", "idle outside replays", gap.idle, HowKnown::kMeasured});
+  parts.push_back({"idle", IdleTitle(gap), gap.idle, HowKnown::kMeasured});
   return parts;
 }
 

@@ -13,6 +13,10 @@ std::vector<Finding> FindResults(const CompareResult& result);
 /// What speaks against reading too much into it.
 std::vector<Finding> FindDoubts(const CompareResult& result);
 
+/// Do the walls of single steps overlap (10th to 90th percentile)? Then the
+/// difference of the means is less than what steps differ by anyway.
+bool WithinSpread(const CompareResult& result);
+
 std::vector<GapPart> PartsOfGap(const CompareResult& result);
 
 }  // namespace inferdiff

@@ -68,8 +68,7 @@ std::string GraphMode(const LedgerResult& ledger) {
   const Rational share = ReplayShare(ledger);
   if (share.num == 0) return "eager";
   if (share.num == share.den) return "graph replays";
-  return fmt::format("{} of the time in graph replays",
-                     Share(share, {1, 1}, 1));
+  return fmt::format("{} in graph replays", Share(share, {1, 1}, 1));
 }
 
 /// A world of one rank leaves no choice.

@@ -72,14 +72,13 @@ std::vector<WaterfallRow> WaterfallRows(const CompareResult& result) {
 
 using Printer = std::function<std::string(Rational)>;
 
-/// mean, median, p10 and p90 of one side; spreads only where there is one.
-void AddStat(const Stat& stat, const Printer& print, std::vector<Cell>* cells) {
-  const auto add = [&](Rational value, bool known) {
-    cells->emplace_back(known ? print(value) : std::string(kDash));
-  };
-  add(stat.n > 0 ? stat.mean() : Rational{0, 1}, stat.n > 0);
+/// One side's cells; the spread where a side has more than one step.
+void AddStat(const Stat& stat, bool spread, const Printer& print,
+             std::vector<Cell>* cells) {
+  cells->emplace_back(stat.n > 0 ? print(stat.mean()) : std::string(kDash));
+  if (!spread) return;
   for (const int64_t value : {stat.median, stat.p10, stat.p90})
-    add({value, 1}, stat.n > 1);
+    cells->emplace_back(stat.n > 1 ? print({value, 1}) : std::string(kDash));
 }
 
 std::string CountText(Rational count) {
@@ -125,28 +124,29 @@ Table StepTable(const CompareResult& result) {
   const PerStep& a = result.a.per_step;
   const PerStep& b = result.b.per_step;
   const TableUnit unit = UnitOf(result);
+  const bool spread = result.a.used_steps > 1 || result.b.used_steps > 1;
   Table table;
-  table.columns = {{fmt::format("a step, {}", unit.name), Align::kLeft},
-                   {"A mean"},
-                   {"median"},
-                   {"p10"},
-                   {"p90"},
-                   {"B mean"},
-                   {"median"},
-                   {"p10"},
-                   {"p90"},
-                   {"A/B"}};
+  table.columns = {{fmt::format("a step, {}", unit.name), Align::kLeft}};
+  for (const std::string_view side : {"A", "B"}) {
+    table.columns.push_back({fmt::format("{} mean", side)});
+    if (!spread) continue;
+    for (const char* quantile : {"median", "p10", "p90"})
+      table.columns.push_back({quantile});
+  }
+  const bool fair = result.comparable.verdict != Comparability::kNo;
+  if (fair) table.columns.push_back({"A/B"});
   const auto add = [&](std::string title, Stat PerStep::*member,
                        const Printer& print) {
     const Stat& stat_a = a.*member;
     const Stat& stat_b = b.*member;
-    if (stat_a.n == 0 && stat_b.n == 0) return;
+    if (stat_a.total == 0 && stat_b.total == 0) return;
     std::vector<Cell> cells = {std::move(title)};
-    AddStat(stat_a, print, &cells);
-    AddStat(stat_b, print, &cells);
+    AddStat(stat_a, spread, print, &cells);
+    AddStat(stat_b, spread, print, &cells);
     const bool both = stat_a.total != 0 && stat_b.total != 0;
-    cells.emplace_back(both ? Ratio(stat_a.mean(), stat_b.mean())
-                            : std::string(kDash));
+    if (fair)
+      cells.emplace_back(both ? Ratio(stat_a.mean(), stat_b.mean())
+                              : std::string(kDash));
     table.Add(std::move(cells));
   };
   const Printer time = [&](Rational ns) { return unit.Print(ns); };

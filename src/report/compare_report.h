@@ -13,10 +13,6 @@ namespace inferdiff {
 /// What terminal and Markdown lay out.
 Document CompareDocument(const CompareResult& result);
 
-std::string CompareTerminalText(const CompareResult& result,
-                                const TerminalStyle& style);
-/// Fits a pull-request comment.
-std::string CompareMarkdownText(const CompareResult& result);
 /// docs/json-compare.md describes it.
 std::string CompareJsonText(const CompareResult& result);
 /// One line a figure: table, row, a, b; docs/compare.md.

@@ -55,8 +55,9 @@ std::vector<CategoryLine> CategoryLines(const CompareResult& result) {
   const bool replay = result.gap.basis == Basis::kReplaySpan;
   pseudo(replay ? "other during the replay" : "foreign",
          &SideTotals::foreign_ns);
-  pseudo("idle inside replays", &SideTotals::idle_inside_ns);
-  if (!replay) pseudo("idle outside replays", &SideTotals::idle_outside_ns);
+  if (result.gap.has_replays)
+    pseudo("idle inside replays", &SideTotals::idle_inside_ns);
+  if (!replay) pseudo(IdleTitle(result.gap), &SideTotals::idle_outside_ns);
   return lines;
 }
 
@@ -86,7 +87,7 @@ class SideColumns {
               Figures CategoryLine::*side, const SideTotals& totals,
               TableUnit unit)
       : lines_(lines), side_(side), totals_(totals), unit_(unit) {
-    std::vector<Rational> times, shares;
+    std::vector<Rational> times, hidden, shares;
     // Shares in tenths of a percent; beyond 100 days they are not printed.
     const bool printable =
         totals.headline_ns > 0 &&
@@ -94,9 +95,16 @@ class SideColumns {
     for (const CategoryLine& line : lines) {
       const int64_t time = (line.*side).time_ns;
       times.push_back(totals.PerStep(time));
+      const int64_t sum = line.pseudo ? time : (line.*side).sum_ns;
+      hidden.push_back(totals.PerStep(sum - time));
       if (printable) shares.push_back({time * 1000, totals.headline_ns});
     }
     time_ = RoundLines(lines, times, unit.last_digit_ns);
+    // A sum is printed as its time and what is hidden of it, so that rounding
+    // never makes it the smaller of the two.
+    sum_ = RoundLines(lines, hidden, unit.last_digit_ns);
+    for (size_t i = 0; i < lines.size(); ++i)
+      sum_[i] += lines[i].pseudo ? 0 : time_[i];
     if (printable) share_ = RoundLines(lines, shares, 1);
   }
 
@@ -115,7 +123,7 @@ class SideColumns {
     cells->emplace_back(unit_.Print(Total(time_)));
     cells->emplace_back(share_.empty() ? std::string(kDash)
                                        : Decimal({Total(share_), 1}, 1, 10));
-    cells->emplace_back(unit_.Print(totals_.PerStep(totals_.all.sum_ns)));
+    cells->emplace_back(unit_.Print(Total(sum_)));
     cells->emplace_back(Count(totals_.all.count));
   }
 
@@ -136,7 +144,7 @@ class SideColumns {
   Figures CategoryLine::*side_;
   const SideTotals& totals_;
   TableUnit unit_;
-  std::vector<int64_t> time_, share_;
+  std::vector<int64_t> time_, sum_, share_;
 };
 
 /// Who is ahead, from 2 % on. A side that runs none of a category may have it
