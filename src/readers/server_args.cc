@@ -188,8 +188,7 @@ ServerFacts ReadServerArgsBeside(const std::string& trace_path) {
     text << file.rdbuf();
     result = ParseServerArgs(text.str());
   }
-  if (!result.problem.empty())
-    result.problem = path + " " + result.problem;
+  if (!result.problem.empty()) result.problem = path + " " + result.problem;
   return result;
 }
 
