@@ -76,7 +76,12 @@ std::vector<Extent> MeasureExtents(const StepInput& in,
       extent.largest_replay = replay;
     }
   }
-  FindBusiestLanes(in, of_op, extents);
+  const auto has_replay = [](const Extent& extent) {
+    return extent.ops == 0 || extent.largest_replay != kNone;
+  };
+  if (!std::all_of(extents.begin(), extents.end(), has_replay)) {
+    FindBusiestLanes(in, of_op, extents);
+  }
   for (Extent& extent : extents) {
     if (extent.largest_replay == kNone) continue;
     extent.lane = in.replays.list[extent.largest_replay].main_lane;
@@ -189,8 +194,6 @@ Steps Assemble(const StepInput& in, Segmentation segmentation) {
     out.replays[r].step =
         out.step_of_op[in.replays.ops[in.replays.op_begin[r]]];
   }
-  out.replay_of_op = in.replays.of_op;
-  out.normal_lane = in.replays.normal_lane;
   return out;
 }
 

@@ -13,8 +13,8 @@
 
 namespace inferdiff {
 
-/// Fills steps (without groups and exclusions beyond the segments' own) and
-/// the per-op columns. Consumes both arguments.
+/// Fills the steps (without groups, and without exclusions beyond the
+/// segments' own), the replays and step_of_op.
 Steps Assemble(const StepInput& in, Segmentation segmentation);
 
 /// Puts the steps into groups and chooses the main one. `work` is by step, as

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 #include "base/checked.h"
@@ -22,17 +21,24 @@ bool Within(int64_t smallest, int64_t context) {
   return SaturatingSub(context, smallest) <= smallest / 10;
 }
 
-/// Sorted so that one pass finds the groups: by shape, then by context.
-std::vector<uint32_t> SortByShape(const std::vector<Step>& steps,
-                                  const std::vector<uint64_t>& work) {
-  std::vector<uint32_t> order(steps.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    const Key x = KeyOf(steps[a], work[a]), y = KeyOf(steps[b], work[b]);
-    if (x != y) return x < y;
-    return steps[a].shape.context < steps[b].shape.context;
+/// A step's key and number, sorted so that one pass finds the groups.
+struct Keyed {
+  Key key;
+  std::optional<int64_t> context;
+  uint32_t step = 0;
+};
+
+std::vector<Keyed> SortByShape(const std::vector<Step>& steps,
+                               const std::vector<uint64_t>& work) {
+  std::vector<Keyed> out(steps.size());
+  for (uint32_t k = 0; k < steps.size(); ++k) {
+    out[k] = {KeyOf(steps[k], work[k]), steps[k].shape.context, k};
+  }
+  std::sort(out.begin(), out.end(), [](const Keyed& a, const Keyed& b) {
+    return std::tie(a.key, a.context, a.step) <
+           std::tie(b.key, b.context, b.step);
   });
-  return order;
+  return out;
 }
 
 void Count(Step& step, StepGroup& group) {
@@ -80,21 +86,21 @@ uint32_t MainGroup(const Steps& steps) {
 
 void GroupSteps(const std::vector<uint64_t>& work, Steps& steps) {
   steps.groups.clear();
-  const std::vector<uint32_t> order = SortByShape(steps.steps, work);
-  for (size_t i = 0; i < order.size(); ++i) {
-    Step& step = steps.steps[order[i]];
+  const Keyed* before = nullptr;
+  const std::vector<Keyed> sorted = SortByShape(steps.steps, work);
+  for (const Keyed& keyed : sorted) {
     const bool same =
-        i > 0 &&
-        KeyOf(steps.steps[order[i - 1]], work[order[i - 1]]) ==
-            KeyOf(step, work[order[i]]) &&
-        (!step.shape.context ||
-         Within(*steps.groups.back().context_min, *step.shape.context));
+        before != nullptr && before->key == keyed.key &&
+        (!keyed.context ||
+         Within(*steps.groups.back().context_min, *keyed.context));
+    Step& step = steps.steps[keyed.step];
     if (!same) {
       steps.groups.emplace_back();
       steps.groups.back().shape = step.shape;
     }
     step.group = static_cast<uint32_t>(steps.groups.size() - 1);
     Count(step, steps.groups.back());
+    before = &keyed;
   }
   for (StepGroup& group : steps.groups) {
     if (group.context_min != group.context_max) group.shape.context.reset();

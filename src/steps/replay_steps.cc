@@ -9,12 +9,10 @@
 #include <unordered_map>
 
 #include "base/checked.h"
+#include "steps/period.h"
 
 namespace inferdiff {
 namespace {
-
-constexpr size_t kMaxPeriod = 512;
-constexpr size_t kPeriodSample = 16384;
 
 /// The replays in host order, with what lies between neighbours.
 struct Sequence {
@@ -81,31 +79,6 @@ Sequence MakeSequence(const StepInput& in) {
   return out;
 }
 
-// Pairs (i, i + p) that differ, among the first `n` symbols. Gives up beyond
-// `limit`.
-size_t Mismatches(const std::vector<uint32_t>& s, size_t n, size_t p,
-                  size_t limit) {
-  size_t differ = 0;
-  for (size_t i = 0; i + p < n && differ <= limit; ++i) {
-    differ += s[i] != s[i + p] ? 1 : 0;
-  }
-  return differ;
-}
-
-/// The longest stretch that repeats with period p, as [begin, end).
-Run LongestRegular(const std::vector<uint32_t>& s, size_t p) {
-  Run best{0, 0, true};
-  size_t begin = 0;
-  for (size_t i = 0; i + p <= s.size(); ++i) {
-    if (i + p < s.size() && s[i] == s[i + p]) continue;
-    if (i > begin && i + p - begin > best.end - best.begin) {
-      best = {begin, i + p, true};
-    }
-    begin = i + 1;
-  }
-  return best;
-}
-
 int64_t MedianOf(std::vector<int64_t>& values) {
   if (values.empty()) return 0;
   const auto middle =
@@ -122,7 +95,7 @@ struct Phase {
 
 // Position j of the period is a border if the host waits before it about as
 // often as before any other; among such the one after the longest typical gap.
-Phase FindPhase(const Sequence& s, const Run& regular, size_t p) {
+Phase FindPhase(const Sequence& s, const Stretch& regular, size_t p) {
   std::vector<size_t> waits(p, 0), seen(p, 0);
   std::vector<std::vector<int64_t>> gaps(p);
   for (size_t i = regular.begin + 1; i < regular.end; ++i) {
@@ -143,30 +116,6 @@ Phase FindPhase(const Sequence& s, const Run& regular, size_t p) {
     phase.offset = regular.begin + j;
   }
   return phase;
-}
-
-// Where `pattern` occurs in `text`, by the Z function: linear, whatever the
-// text repeats.
-std::vector<bool> Occurrences(const std::vector<uint32_t>& pattern,
-                              const std::vector<uint32_t>& text) {
-  std::vector<uint32_t> s = pattern;
-  s.push_back(kNone);  // matches nothing
-  s.insert(s.end(), text.begin(), text.end());
-  std::vector<size_t> z(s.size(), 0);
-  std::vector<bool> out(text.size(), false);
-  size_t left = 0, right = 0;
-  for (size_t i = 1; i < s.size(); ++i) {
-    if (i < right) z[i] = std::min(right - i, z[i - left]);
-    while (i + z[i] < s.size() && s[z[i]] == s[i + z[i]]) ++z[i];
-    if (i + z[i] > right) {
-      left = i;
-      right = i + z[i];
-    }
-    if (z[i] == pattern.size() && i > pattern.size()) {
-      out[i - pattern.size() - 1] = true;
-    }
-  }
-  return out;
 }
 
 // Cuts at each whole period; what does not fit stays as runs in between, cut
@@ -306,7 +255,7 @@ Cut FindCut(const StepInput& in, const Sequence& s) {
     return cut;
   }
   if (p == 0) return CutByTransitions(in, s);
-  const Run regular = LongestRegular(s.symbol, p);
+  const Stretch regular = LongestRegular(s.symbol, p);
   if (regular.end - regular.begin < 2 * p) return CutByTransitions(in, s);
   const Phase phase = FindPhase(s, regular, p);
   Cut cut;
@@ -381,18 +330,15 @@ std::vector<Segment> SegmentsOf(const StepInput& in, const Sequence& s,
 
 // From a step's first graph launch to the next step's, in host order, all
 // launches are the step's.
-std::vector<uint32_t> OwnersOfCalls(const StepInput& in, const Sequence& s,
-                                    const std::vector<Run>& runs) {
-  const HostCalls& calls = in.trace.calls;
-  std::vector<uint32_t> of_call(calls.size(), kNone);
+std::vector<uint32_t> OwnersOfCalls(const StepInput& in,
+                                    const std::vector<uint32_t>& launch) {
+  std::vector<uint32_t> of_call(in.trace.calls.size(), kNone);
   uint32_t current = kNone;
   uint32_t next = 0;
-  for (uint32_t c = 0; c < calls.size(); ++c) {
-    while (next < runs.size()) {
-      const uint32_t launch =
-          in.replays.list[s.replay[runs[next].begin]].launch;
-      if (launch != kNone && launch > c) break;
-      if (launch != kNone) current = next;
+  for (uint32_t c = 0; c < of_call.size(); ++c) {
+    while (next < launch.size()) {
+      if (launch[next] != kNone && launch[next] > c) break;
+      if (launch[next] != kNone) current = next;
       ++next;
     }
     of_call[c] = current;
@@ -402,44 +348,33 @@ std::vector<uint32_t> OwnersOfCalls(const StepInput& in, const Sequence& s,
 
 }  // namespace
 
-size_t PeriodOf(const std::vector<uint32_t>& symbols) {
-  const size_t n = std::min(symbols.size(), kPeriodSample);
-  const size_t longest = std::min(n / 2, kMaxPeriod);
-  constexpr size_t kWhole = 1000000;
-  constexpr size_t kWorst = kWhole / 5;
-  std::vector<size_t> differ(longest + 1, kWhole);  // unlike pairs, ppm
-  size_t best = kWhole;
-  for (size_t p = 1; p <= longest; ++p) {
-    const size_t pairs = n - p;
-    differ[p] = Mismatches(symbols, n, p, pairs / 5) * kWhole / pairs;
-    best = std::min(best, differ[p]);
-  }
-  // Multiples of the period fit as well; a bare repeat inside it (60 alike
-  // layers in a pass) fits worse by more than chance.
-  for (size_t p = 1; p <= longest; ++p) {
-    if (differ[p] <= std::min(kWorst, 2 * best + kWhole / 200)) return p;
-  }
-  return 0;
-}
-
-std::optional<Segmentation> FindReplaySteps(const StepInput& in) {
+std::optional<ReplaySteps> FindReplaySteps(const StepInput& in) {
   if (in.replays.list.empty()) return std::nullopt;
   const Sequence s = MakeSequence(in);
   const Cut cut = FindCut(in, s);
+  ReplaySteps out;
+  out.how = fmt::format("{} graph replay{}: {}", s.size(),
+                        s.size() == 1 ? "" : "s", cut.how);
+  out.segments = SegmentsOf(in, s, cut);
+  out.of_replay.assign(s.size(), kNone);
+  out.launch.assign(cut.runs.size(), kNone);
+  for (uint32_t k = 0; k < cut.runs.size(); ++k) {
+    const Run& run = cut.runs[k];
+    out.launch[k] = in.replays.list[s.replay[run.begin]].launch;
+    for (size_t i = run.begin; i < run.end; ++i) out.of_replay[s.replay[i]] = k;
+  }
+  return out;
+}
+
+Segmentation SegmentationOf(const StepInput& in, ReplaySteps found) {
   Segmentation steps;
   steps.evidence = Evidence::kGraphReplays;
-  steps.how = fmt::format("{} graph replay{}: {}", s.size(),
-                          s.size() == 1 ? "" : "s", cut.how);
-  steps.segments = SegmentsOf(in, s, cut);
-  steps.of_op = OpsOfCalls(in, OwnersOfCalls(in, s, cut.runs));
-  for (uint32_t k = 0; k < cut.runs.size(); ++k) {
-    for (size_t i = cut.runs[k].begin; i < cut.runs[k].end; ++i) {
-      const uint32_t r = s.replay[i];
-      for (uint32_t o = in.replays.op_begin[r]; o < in.replays.op_begin[r + 1];
-           ++o) {
-        steps.of_op[in.replays.ops[o]] = k;
-      }
-    }
+  steps.how = std::move(found.how);
+  steps.segments = std::move(found.segments);
+  steps.of_op = OpsOfCalls(in, OwnersOfCalls(in, found.launch));
+  for (uint32_t i = 0; i < steps.of_op.size(); ++i) {
+    const uint32_t replay = in.replays.of_op[i];
+    if (replay != kNone) steps.of_op[i] = found.of_replay[replay];
   }
   return steps;
 }

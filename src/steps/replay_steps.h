@@ -9,19 +9,26 @@
 // else where the GPU typically pauses longest.
 #pragma once
 
-#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "steps/segmentation.h"
 
 namespace inferdiff {
 
-/// Absent without replays.
-std::optional<Segmentation> FindReplaySteps(const StepInput& in);
+/// Segments without their ops: enough for a cross-check.
+struct ReplaySteps {
+  std::string how;
+  std::vector<Segment> segments;
+  std::vector<uint32_t> of_replay;  // segment by replay
+  std::vector<uint32_t> launch;     // first graph launch by segment, or kNone
+};
 
-/// The smallest period of `symbols` that fits about as well as the best one
-/// does; 0 where none repeats four fifths of it. Looks at 16,384 symbols and
-/// periods up to 512.
-size_t PeriodOf(const std::vector<uint32_t>& symbols);
+/// Absent without replays.
+std::optional<ReplaySteps> FindReplaySteps(const StepInput& in);
+
+Segmentation SegmentationOf(const StepInput& in, ReplaySteps found);
 
 }  // namespace inferdiff

@@ -2,7 +2,6 @@
 #include "steps/replays.h"
 
 #include <algorithm>
-#include <numeric>
 #include <unordered_map>
 
 #include "base/checked.h"
@@ -21,64 +20,81 @@ uint64_t Mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-bool IsReplay(const Trace& trace, const uint32_t* first, const uint32_t* last) {
-  const uint32_t launch = trace.ops.launch[*first];
-  if (launch != kNone) {
-    return trace.calls.kind[launch] == CallKind::kGraphLaunch;
+// Numbers replays in order of their first op. Linked ops go by their launch;
+// returns the others that have a correlation.
+std::vector<uint32_t> CollectLaunched(const Trace& trace, Replays& out) {
+  std::vector<uint32_t> of_call(trace.calls.size(), kNone), unlinked;
+  for (uint32_t i = 0; i < trace.ops.size(); ++i) {
+    const uint32_t launch = trace.ops.launch[i];
+    if (launch == kNone) {
+      if (trace.ops.correlation[i] != 0) unlinked.push_back(i);
+      continue;
+    }
+    if (trace.calls.kind[launch] != CallKind::kGraphLaunch) continue;
+    if (of_call[launch] == kNone) {
+      of_call[launch] = static_cast<uint32_t>(out.list.size());
+      Replay& replay = out.list.emplace_back();
+      replay.correlation = trace.ops.correlation[i];
+      replay.launch = launch;
+      replay.begin_ns = trace.ops.start_ns[i];
+    }
+    out.of_op[i] = of_call[launch];
+    ++out.list[of_call[launch]].ops;
   }
-  return static_cast<size_t>(last - first) >= kMinOpsWithoutLaunch;
+  return unlinked;
 }
 
-// Sorts op indices by correlation (op order within one) and appends each
-// replay's run to `out`.
-void Collect(const Trace& trace, Replays& out) {
+void CollectUnlinked(const Trace& trace, std::vector<uint32_t> unlinked,
+                     Replays& out) {
   const auto& correlation = trace.ops.correlation;
-  std::vector<uint32_t> order;
-  order.reserve(correlation.size());
-  for (uint32_t i = 0; i < correlation.size(); ++i) {
-    if (correlation[i] != 0) order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return correlation[a] < correlation[b];
-  });
-  const uint32_t* const end = order.data() + order.size();
-  for (const uint32_t* first = order.data(); first != end;) {
-    const uint32_t* last = first;
-    while (last != end && correlation[*last] == correlation[*first]) ++last;
-    if (IsReplay(trace, first, last)) {
-      Replay replay;
-      replay.correlation = correlation[*first];
-      replay.launch = trace.ops.launch[*first];
-      replay.begin_ns = trace.ops.start_ns[*first];
+  std::stable_sort(
+      unlinked.begin(), unlinked.end(),
+      [&](uint32_t a, uint32_t b) { return correlation[a] < correlation[b]; });
+  for (size_t first = 0; first < unlinked.size();) {
+    size_t last = first;
+    while (last < unlinked.size() &&
+           correlation[unlinked[last]] == correlation[unlinked[first]]) {
+      ++last;
+    }
+    if (last - first >= kMinOpsWithoutLaunch) {
+      Replay& replay = out.list.emplace_back();
+      replay.correlation = correlation[unlinked[first]];
+      replay.begin_ns = trace.ops.start_ns[unlinked[first]];
       replay.ops = static_cast<uint32_t>(last - first);
-      out.list.push_back(replay);
-      out.op_begin.push_back(static_cast<uint32_t>(out.ops.size()));
-      out.ops.insert(out.ops.end(), first, last);
+      for (size_t k = first; k < last; ++k) {
+        out.of_op[unlinked[k]] = static_cast<uint32_t>(out.list.size() - 1);
+      }
     }
     first = last;
   }
-  out.op_begin.push_back(static_cast<uint32_t>(out.ops.size()));
 }
 
-// Collect works by correlation; everybody else wants time order.
+// Renumbers by first op: both kinds of replays together in time order.
 void SortByTime(Replays& out) {
-  std::vector<uint32_t> order(out.list.size());
-  std::iota(order.begin(), order.end(), 0U);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    const Replay &x = out.list[a], &y = out.list[b];
-    if (x.begin_ns != y.begin_ns) return x.begin_ns < y.begin_ns;
-    return x.correlation < y.correlation;
-  });
-  Replays sorted;
-  sorted.ops.reserve(out.ops.size());
-  for (const uint32_t from : order) {
-    sorted.op_begin.push_back(static_cast<uint32_t>(sorted.ops.size()));
-    sorted.list.push_back(out.list[from]);
-    sorted.ops.insert(sorted.ops.end(), out.ops.begin() + out.op_begin[from],
-                      out.ops.begin() + out.op_begin[from + 1]);
+  std::vector<uint32_t> number(out.list.size(), kNone);
+  std::vector<Replay> sorted;
+  sorted.reserve(out.list.size());
+  for (uint32_t& replay : out.of_op) {
+    if (replay == kNone) continue;
+    if (number[replay] == kNone) {
+      number[replay] = static_cast<uint32_t>(sorted.size());
+      sorted.push_back(out.list[replay]);
+    }
+    replay = number[replay];
   }
-  sorted.op_begin.push_back(static_cast<uint32_t>(sorted.ops.size()));
-  out = std::move(sorted);
+  out.list = std::move(sorted);
+}
+
+void ListOps(Replays& out) {
+  out.op_begin.assign(1, 0);
+  for (const Replay& replay : out.list) {
+    out.op_begin.push_back(out.op_begin.back() + replay.ops);
+  }
+  out.ops.resize(out.op_begin.back());
+  std::vector<uint32_t> next(out.op_begin.begin(), out.op_begin.end() - 1);
+  for (uint32_t i = 0; i < out.of_op.size(); ++i) {
+    if (out.of_op[i] != kNone) out.ops[next[out.of_op[i]]++] = i;
+  }
 }
 
 /// Numbers lanes by first use, over and over without clearing a table.
@@ -132,7 +148,6 @@ void Measure(const Trace& trace, Replays& out) {
       reached[lane] = std::max(reached[lane], end);
       replay.end_ns = std::max(replay.end_ns, end);
       replay.signature += Mix(ops.name[op]);
-      out.of_op[op] = r;
       out.normal_lane[op] = lane;
     }
     const auto main = std::max_element(busy.begin(), busy.end());
@@ -217,9 +232,13 @@ void RepairSignatures(const Trace& trace, Replays& out) {
 
 Replays FindReplays(const Trace& trace) {
   Replays out;
-  Collect(trace, out);
-  SortByTime(out);
   out.of_op.assign(trace.ops.size(), kNone);
+  std::vector<uint32_t> unlinked = CollectLaunched(trace, out);
+  if (!unlinked.empty()) {
+    CollectUnlinked(trace, std::move(unlinked), out);
+    SortByTime(out);
+  }
+  ListOps(out);
   out.normal_lane.assign(trace.ops.size(), 0);
   Measure(trace, out);
   NumberEagerLanes(trace, out);

@@ -16,16 +16,16 @@
 namespace inferdiff {
 
 struct Replays {
-  std::vector<Replay> list;           // by (begin, correlation)
+  std::vector<Replay> list;           // in order of first op
   std::vector<uint32_t> of_op;        // index in list; kNone = eager
   std::vector<uint32_t> op_begin;     // size list + 1: where a replay's ops
   std::vector<uint32_t> ops;          //   lie in `ops`, in time order
   std::vector<uint32_t> normal_lane;  // see Steps::normal_lane
 };
 
-/// Linear but for the sort by correlation. Ops whose launch is no graph launch
-/// are eager however many share an id; without a launch record, many ops under
-/// one id can only be a replay.
+/// Linear but for a sort of the ops without a launch record. Ops whose launch
+/// is no graph launch are eager however many share an id; without a launch
+/// record, many ops under one id can only be a replay.
 Replays FindReplays(const Trace& trace);
 
 }  // namespace inferdiff

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "steps/assemble.h"
@@ -29,9 +30,9 @@ Segmentation WholeTrace(const Trace& trace) {
   return out;
 }
 
-size_t WholeSegments(const Segmentation& segmentation) {
+size_t WholeSegments(const std::vector<Segment>& segments) {
   return static_cast<size_t>(std::count_if(
-      segmentation.segments.begin(), segmentation.segments.end(),
+      segments.begin(), segments.end(),
       [](const Segment& s) { return s.excluded_id != "incomplete-step"; }));
 }
 
@@ -60,11 +61,11 @@ struct CrossCheck {
 };
 
 CrossCheck CheckMarkers(const StepInput& in, const Segmentation& markers,
-                        const std::optional<Segmentation>& replays) {
+                        const std::optional<ReplaySteps>& replays) {
   CrossCheck check;
   if (replays) {
     const size_t marked = SegmentsWithReplay(in, markers);
-    const size_t found = WholeSegments(*replays);
+    const size_t found = WholeSegments(replays->segments);
     check.agrees = marked == found;
     check.sentence =
         fmt::format("{} hold graph replays, and the replays alone give {}",
@@ -74,7 +75,7 @@ CrossCheck CheckMarkers(const StepInput& in, const Segmentation& markers,
   const size_t marked = SegmentsWithOps(markers);
   const std::optional<Segmentation> kernels = FindKernelSteps(in);
   if (!kernels) return check;
-  const size_t found = WholeSegments(*kernels);
+  const size_t found = WholeSegments(kernels->segments);
   // A cut head or tail is a step to one and none to the other.
   check.agrees = std::max(marked, found) - std::min(marked, found) <= 1;
   check.sentence =
@@ -85,15 +86,15 @@ CrossCheck CheckMarkers(const StepInput& in, const Segmentation& markers,
 
 // A generic marker around many passes is a loop around the engine, no step.
 bool UseMarkers(const MarkerSteps& markers,
-                const std::optional<Segmentation>& replays) {
+                const std::optional<ReplaySteps>& replays) {
   if (!markers.steps) return false;
   if (!markers.generic || !replays) return true;
-  return WholeSegments(*replays) < 2 * SegmentsWithOps(*markers.steps);
+  return WholeSegments(replays->segments) < 2 * SegmentsWithOps(*markers.steps);
 }
 
 Segmentation Decide(const StepInput& in, CrossCheck& check) {
   MarkerSteps markers = FindMarkerSteps(in);
-  std::optional<Segmentation> replays = FindReplaySteps(in);
+  std::optional<ReplaySteps> replays = FindReplaySteps(in);
   if (UseMarkers(markers, replays)) {
     check = CheckMarkers(in, *markers.steps, replays);
     return std::move(*markers.steps);
@@ -104,7 +105,7 @@ Segmentation Decide(const StepInput& in, CrossCheck& check) {
                     Counted(SegmentsWithOps(*markers.steps), "marker"));
   }
   check = {markers.unused, markers.unused.empty()};
-  if (replays) return std::move(*replays);
+  if (replays) return SegmentationOf(in, std::move(*replays));
   if (std::optional<Segmentation> kernels = FindKernelSteps(in)) {
     return std::move(*kernels);
   }
@@ -112,17 +113,20 @@ Segmentation Decide(const StepInput& in, CrossCheck& check) {
 }
 
 // Other work among the steps of the main group is no outlier, and whoever
-// reads the table should know of it.
+// reads the table should know of it. One sentence a kind.
 void NoteOtherGroups(Steps& steps) {
+  std::map<StepKind, uint32_t> others;
   for (uint32_t g = 0; g < steps.groups.size(); ++g) {
     const StepGroup& group = steps.groups[g];
-    if (g == steps.main_group || group.used == 0) continue;
+    if (g != steps.main_group && group.used > 0) {
+      others[group.shape.kind] += group.used;
+    }
+  }
+  for (const auto& [kind, used] : others) {
+    const StepGroup& main = steps.groups[steps.main_group];
     steps.notes.push_back(fmt::format(
-        "{} of kind {} {} a group of {} own, apart from the {} of kind {}",
-        Counted(group.used, "step"), IdOf(group.shape.kind),
-        group.used == 1 ? "is" : "are", group.used == 1 ? "its" : "their",
-        steps.groups[steps.main_group].used,
-        IdOf(steps.groups[steps.main_group].shape.kind)));
+        "{} of kind {} and another shape are apart from the {} of kind {}",
+        Counted(used, "step"), IdOf(kind), main.used, IdOf(main.shape.kind)));
   }
 }
 
@@ -168,7 +172,7 @@ Steps FindSteps(const Trace& trace, const Classification& classes) {
   if (classes.of_op.size() != trace.ops.size()) {
     throw ContractError("the classification is not of this trace");
   }
-  const Replays replays = FindReplays(trace);
+  Replays replays = FindReplays(trace);
   const StepInput in{trace, classes, replays};
   CrossCheck check;
   Steps steps = Assemble(in, Decide(in, check));
@@ -179,6 +183,8 @@ Steps FindSteps(const Trace& trace, const Classification& classes) {
   ExcludeSteps(in, steps);
   GroupSteps(work, steps);  // again: the counts of used steps
   NoteOtherGroups(steps);
+  steps.replay_of_op = std::move(replays.of_op);
+  steps.normal_lane = std::move(replays.normal_lane);
   return steps;
 }
 

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "steps/period.h"
 #include "trace_builder.h"
 
 namespace inferdiff {
