@@ -2,7 +2,127 @@
 // Parse, run one subcommand, turn the two exceptions into exit codes.
 #include <fmt/core.h>
 
-int main() {
-  fmt::print("inferdiff\n");
-  return 0;
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/options.h"
+#include "cli/separator.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr int kUnusableInput = 2;
+constexpr int kOurBug = 70;  // EX_SOFTWARE
+
+constexpr std::string_view kHelp =
+    R"(Example: inferdiff compare mi300x.trace.json.gz -- b200.trace.json.gz
+
+Compares LLM inference on two platforms from GPU traces: how far apart they
+are, where each microsecond of the gap sits, and what to do first.
+
+Usage: inferdiff COMMAND [OPTION]... TRACE
+
+  compare A -- B      the gap between two traces and what it is made of
+  ledger TRACE        where the time of one trace's steps goes
+  steps TRACE         the steps found in it, and on what evidence
+  kernels TRACE       its kernels: category, calls, time
+  explain TRACE WHAT  why a kernel has its category, a step its borders,
+                      a row its value
+  dump TRACE          every GPU operation as TSV, for scripts
+
+  -h, --help          this text; `inferdiff COMMAND --help` has the options
+      --version       the version
+
+TRACE is a PyTorch profiler trace of one rank: .json, .json.gz or .json.zst.
+Exit status: 0 done, 1 a check that was asked for failed (--strict), 2 the
+input or the command line cannot be used, 70 a bug of inferdiff.
+)";
+
+void PrintError(const InputError& error) {
+  fmt::print(stderr, "inferdiff: {}\n", error.what());
+  std::string where = Printable(error.file);
+  if (error.where) {
+    constexpr std::string_view kUnits[] = {"byte", "row", "line"};
+    where += fmt::format("{}{} {}", where.empty() ? "" : ", ",
+                         kUnits[static_cast<size_t>(error.where->unit)],
+                         error.where->value);
+  }
+  if (!where.empty()) fmt::print(stderr, "  in:  {}\n", where);
+  if (!error.fix.empty()) fmt::print(stderr, "  fix: {}\n", error.fix);
+  if (error.id != "usage") fmt::print(stderr, "  id:  {}\n", error.id);
+}
+
+// CLI11 takes the arguments in reverse.
+void Parse(CLI::App& root, int argc, char** argv) {
+  std::vector<std::string> arguments;
+  for (int i = argc - 1; i > 0; --i)
+    arguments.push_back(argv[i] == std::string_view("--") ? kSeparator
+                                                          : argv[i]);
+  root.parse(std::move(arguments));
+}
+
+int Run(int argc, char** argv) {
+  CLI::App root;
+  root.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) {
+    return std::string(kHelp);
+  });
+  root.set_version_flag(
+      "--version", fmt::format("inferdiff {} ({})\n", Version(), Commit()));
+  root.allow_extras();
+  const std::vector<Command> commands = {AddCompare(root), AddLedger(root),
+                                         AddSteps(root),   AddKernels(root),
+                                         AddExplain(root), AddDump(root)};
+  try {
+    Parse(root, argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const auto chosen = root.get_subcommands();
+    fmt::print("{}", chosen.empty() ? root.help() : chosen.front()->help());
+    return 0;
+  } catch (const CLI::CallForVersion& version) {
+    fmt::print("{}", version.what());
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    FailUsage(error.what(), "see `inferdiff --help`");
+  }
+  for (const Command& command : commands) {
+    if (!command.app->parsed()) continue;
+    if (const auto extras = command.app->remaining(); !extras.empty())
+      FailUnknown(*command.app, extras);
+    return command.run();
+  }
+  if (const auto extras = root.remaining(); !extras.empty())
+    FailUnknown(root, extras);
+  fmt::print(stderr, "{}", kHelp);
+  return kUnusableInput;
+}
+
+}  // namespace
+}  // namespace inferdiff
+
+int main(int argc, char** argv) {
+  // A reader that has gone (`| head`) is seen where we write; see output.cc.
+  signal(SIGPIPE, SIG_IGN);
+  try {
+    return inferdiff::Run(argc, argv);
+  } catch (const inferdiff::InputError& error) {
+    inferdiff::PrintError(error);
+    return inferdiff::kUnusableInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "inferdiff: out of memory\n");
+    return inferdiff::kUnusableInput;
+  } catch (const std::exception& error) {
+    fmt::print(stderr,
+               "inferdiff: {}\n  This is a bug of inferdiff {} ({}), not of "
+               "your trace. Nothing was printed that\n  could be wrong. Please "
+               "report it with the command and the trace.\n",
+               error.what(), inferdiff::Version(), inferdiff::Commit());
+    return inferdiff::kOurBug;
+  }
 }

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <iterator>
+#include <memory>
+
+#include "base/text.h"
+#include "base/version.h"
+#include "cli/command.h"
+#include "cli/load.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "report/ledger_tsv.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Example: inferdiff dump TP-0.trace.json.gz | head
+
+The trace as inferdiff understood it, as TSV: a line an operation of the GPU,
+with its class, its step and what the accounting gave it. For scripts and for
+checking any figure. docs/cli.md describes the columns.
+
+Usage: inferdiff dump [OPTION]... TRACE
+
+      --host           dump the host's calls and annotations instead
+                       (default: the GPU's operations)
+      --device N       dump this device of a file with several (default: the
+                       one with most busy time)
+  -o, --output FILE    write FILE, which ends in .tsv (default: stdout)
+      --rules FILE     kernel rules of your own, tried before the built-in ones
+                       (default: none)
+      --threads N      threads for reading (default: one a processor); the
+                       result is the same for any number
+      --strict         exit 1 if any record of the input was lost (default: off)
+  -h, --help           this text
+)";
+
+struct DumpArguments {
+  CommonOptions common;
+  std::vector<std::string> paths;
+  std::optional<int64_t> device;
+  bool host = false;
+};
+
+// Collects lines and hands them on in pieces: a dump can be 200 MB.
+class Lines {
+ public:
+  explicit Lines(const TextSink& sink) : sink_(sink) {}
+  ~Lines() { Flush(); }
+
+  template <typename... Args>
+  void Add(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(buffer_), format,
+                   std::forward<Args>(args)...);
+    if (buffer_.size() >= kPiece) Flush();
+  }
+
+ private:
+  static constexpr size_t kPiece = size_t{1} << 16;
+  void Flush() {
+    sink_({buffer_.data(), buffer_.size()});
+    buffer_.clear();
+  }
+
+  const TextSink& sink_;
+  fmt::memory_buffer buffer_;
+};
+
+// kNone as "-1": a column of numbers stays one.
+int64_t IndexOrNone(uint32_t index) {
+  return index == kNone ? -1 : static_cast<int64_t>(index);
+}
+
+void DumpOps(const LoadedTrace& loaded, const RuleSet& rules, Lines& lines) {
+  constexpr std::string_view kKinds[] = {"kernel", "memcpy", "memset"};
+  const Trace& trace = loaded.trace();
+  const GpuOps& ops = trace.ops;
+  const Steps& steps = loaded.steps;
+  const OpAmounts amounts = AmountsPerOp(trace, steps);
+  lines.Add("{}",
+            "ordinal\tstart_ns\tdur_ns\tlane\tkind\tcategory\trule\tstep\t"
+            "replay\tnormal_lane\tattributed_ns\thidden_same_lane_ns\t"
+            "hidden_cross_lane_ns\tcorrelation\tname\n");
+  for (size_t i = 0; i < ops.size(); ++i) {
+    lines.Add(
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
+        ops.ordinal[i], ops.start_ns[i], ops.dur_ns[i],
+        trace.lanes[ops.lane[i]].id, kKinds[static_cast<size_t>(ops.kind[i])],
+        IdOf(loaded.classes.of_op[i]),
+        rules.rules()[loaded.classes.rule_of_op[i]].id,
+        IndexOrNone(steps.step_of_op[i]), IndexOrNone(steps.replay_of_op[i]),
+        steps.normal_lane[i], amounts.attributed_ns[i],
+        amounts.hidden_same_lane_ns[i], amounts.hidden_cross_lane_ns[i],
+        ops.correlation[i], TsvField((*trace.names)[ops.name[i]]));
+  }
+}
+
+void DumpHost(const Trace& trace, Lines& lines) {
+  constexpr std::string_view kKinds[] = {"launch", "graph_launch", "memcpy",
+                                         "memset", "sync",         "alloc"};
+  const HostCalls& calls = trace.calls;
+  lines.Add("{}", "start_ns\tdur_ns\tthread\tkind\tcorrelation\tname\n");
+  for (size_t i = 0; i < calls.size(); ++i) {
+    lines.Add("{}\t{}\t{}\t{}\t{}\t{}\n", calls.start_ns[i], calls.dur_ns[i],
+              TsvField(trace.threads[calls.thread[i]].thread),
+              kKinds[static_cast<size_t>(calls.kind[i])], calls.correlation[i],
+              TsvField((*trace.names)[calls.name[i]]));
+  }
+  for (const Annotation& range : trace.annotations) {
+    lines.Add("{}\t{}\t{}\t{}\t0\t{}\n", range.start_ns, range.dur_ns,
+              TsvField(range.on_gpu ? trace.lanes[range.where].label
+                                    : trace.threads[range.where].thread),
+              range.on_gpu ? "gpu_annotation" : "annotation",
+              TsvField((*trace.names)[range.name]));
+  }
+}
+
+int Run(const DumpArguments& arguments) {
+  ExpectOneTrace("dump", arguments.paths);
+  Outputs outputs("", arguments.common.outputs, {Format::kTsv});
+  const RuleSet rules = LoadRules(arguments.common.rules_path);
+  const LoadedTrace loaded = [&] {
+    Progress progress(1);
+    return LoadTrace(
+        arguments.paths[0], rules,
+        {arguments.common.threads, arguments.device, progress.ForFile(0)});
+  }();
+  outputs.Write([&](Format, const TerminalStyle&, const TextSink& sink) {
+    Lines lines(sink);
+    lines.Add("{}", TsvProvenance(ProvenanceOf(loaded, rules)));
+    lines.Add("# device {}, times from {} ns\n", loaded.trace().info.device,
+              loaded.trace().info.base_time_ns);
+    if (arguments.host) {
+      DumpHost(loaded.trace(), lines);
+    } else {
+      DumpOps(loaded, rules, lines);
+    }
+  });
+  return arguments.common.strict && LostData(loaded.source.counters) ? 1 : 0;
+}
+
+}  // namespace
+
+Command AddDump(CLI::App& root) {
+  const auto arguments = std::make_shared<DumpArguments>();
+  CLI::App* app = AddSubcommand(root, "dump", std::string(kHelp));
+  AddPositionals(*app, arguments->paths);
+  AddFlag(*app, "--host", arguments->host);
+  AddIndex(*app, "--device", arguments->device);
+  AddReadOptions(*app, arguments->common);
+  AddOutputs(*app, arguments->common.outputs);
+  return {app, [arguments] { return Run(*arguments); }};
+}
+
+}  // namespace inferdiff

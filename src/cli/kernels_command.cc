@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/one_trace.h"
+#include "report/kernels_report.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Example: inferdiff kernels TP-0.trace.json.gz --category attention
+
+The kernels of a trace's steps: category, attributed time, calls and how long
+they take; then the rules that gave the categories.
+
+Usage: inferdiff kernels [OPTION]... TRACE
+
+      --category NAME  kernels of this category only, by its id as in JSON, such
+                       as moe_gemm or unclassified (default: all)
+      --top N          list the N with most time (default: all)
+)";
+
+struct KernelsArguments {
+  OneTraceOptions trace;
+  std::string category;
+  int64_t top = 1'000'000;
+};
+
+int Run(const KernelsArguments& arguments) {
+  const CommonOptions& common = arguments.trace.common;
+  ExpectOneTrace("kernels", arguments.trace.paths);
+  KernelsChoice choice;
+  choice.top = static_cast<size_t>(arguments.top);
+  if (!arguments.category.empty())
+    choice.category = CategoryOption(arguments.category);
+  Outputs outputs(common.format, common.outputs, kAllFormats);
+  const RuleSet rules = LoadRules(common.rules_path);
+  const LedgerResult ledger = AccountOne(arguments.trace, rules);
+  WriteReport(outputs, {[&] { return KernelsDocument(ledger, choice); },
+                        [&] { return KernelsJsonText(ledger, choice); },
+                        [&] { return KernelsTsv(ledger, choice); }});
+  return ExitCode(common, ledger.source.counters);
+}
+
+}  // namespace
+
+Command AddKernels(CLI::App& root) {
+  const auto arguments = std::make_shared<KernelsArguments>();
+  CLI::App* app = AddOneTrace(root, "kernels", kHelp, arguments->trace);
+  AddText(*app, "--category", arguments->category);
+  AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
+  return {app, [arguments] { return Run(*arguments); }};
+}
+
+}  // namespace inferdiff

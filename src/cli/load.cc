@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/load.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/error.h"
+#include "readers/reader.h"
+
+namespace inferdiff {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first file in there that looks like a trace, for the message.
+std::string ExampleIn(const std::string& folder) {
+  std::string first;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    const std::string name = it->path().filename().string();
+    if (name.find(".json") == std::string::npos) continue;
+    if (first.empty() || name < first) first = name;
+  }
+  return first.empty() ? "" : (fs::path(folder) / first).string();
+}
+
+void RefuseDirectory(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return;
+  const std::string example = ExampleIn(path);
+  throw InputError(
+      "is-directory", path,
+      "this is a directory; a trace of one rank is a file",
+      example.empty()
+          ? "name one rank's trace file"
+          : fmt::format("name one rank's file, such as {}", example));
+}
+
+// "run/TP-0.trace.json.gz" -> "TP-0": a result holds no path.
+std::string LabelOf(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  std::string label = name;
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view ending :
+         {".gz", ".zst", ".json", ".trace", ".pt"}) {
+      if (!label.ends_with(ending)) continue;
+      label.resize(label.size() - ending.size());
+      again = true;
+    }
+  }
+  return label.empty() ? name : label;
+}
+
+size_t ChooseDevice(const std::string& path,
+                    const std::vector<DeviceTotals>& devices,
+                    std::optional<int64_t> wanted) {
+  if (!wanted) {
+    const auto busiest =
+        std::max_element(devices.begin(), devices.end(),
+                         [](const DeviceTotals& a, const DeviceTotals& b) {
+                           return a.busy_ns < b.busy_ns;
+                         });
+    return static_cast<size_t>(busiest - devices.begin());
+  }
+  std::string known;
+  for (size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].device == *wanted) return i;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", devices[i].device);
+  }
+  throw InputError("no-device", path,
+                   fmt::format("device {} did nothing in this trace", *wanted),
+                   fmt::format("--device takes one of: {}", known));
+}
+
+}  // namespace
+
+RuleSet LoadRules(const std::string& path) {
+  if (path.empty()) return RuleSet::Load();
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || !text) {
+    throw InputError("cannot-read", path, "cannot read the rules",
+                     "name a TOML file of kernel rules; docs/rules.md says "
+                     "what is in one");
+  }
+  return RuleSet::Load(text.str(), path);
+}
+
+LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
+                      const LoadOptions& options) {
+  RefuseDirectory(path);
+  LoadedTrace loaded;
+  loaded.source = ReadTrace(path, {options.threads, options.progress});
+  for (const Trace& trace : loaded.source.traces)
+    loaded.devices.push_back(TotalsOfDevice(trace));
+  loaded.index = ChooseDevice(path, loaded.devices, options.device);
+  loaded.classes = Classify(loaded.trace(), rules);
+  loaded.steps = FindSteps(loaded.trace(), loaded.classes);
+  return loaded;
+}
+
+Provenance ProvenanceOf(const LoadedTrace& loaded, const RuleSet& rules) {
+  Provenance source;
+  source.label = LabelOf(loaded.source.path);
+  source.size_bytes = loaded.source.size_bytes;
+  source.crc32 = loaded.source.crc32;
+  source.format = loaded.source.format;
+  source.info = loaded.trace().info;
+  source.counters = loaded.source.counters;
+  source.rules_hash = rules.hash();
+  return source;
+}
+
+LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
+                          std::optional<int64_t> group) {
+  const auto groups = static_cast<int64_t>(loaded.steps.groups.size());
+  LedgerOptions options;
+  if (group) {
+    if (*group >= groups) {
+      throw InputError(
+          "no-group", loaded.source.path,
+          fmt::format("there is no group {}: the steps have {} group{}", *group,
+                      groups, groups == 1 ? "" : "s"),
+          "`inferdiff steps TRACE` lists them, numbered from 0");
+    }
+    options.group = static_cast<uint32_t>(*group);
+  }
+  Provenance source = ProvenanceOf(loaded, rules);
+  LedgerResult result = BuildLedger(loaded.trace(), loaded.classes, rules,
+                                    std::move(loaded.steps), options);
+  source.framework_hint = std::move(result.source.framework_hint);
+  result.source = std::move(source);
+  result.devices = std::move(loaded.devices);
+  return result;
+}
+
+bool LostData(const ImportCounters& counters) {
+  for (size_t i = 0; i < static_cast<size_t>(Counter::kCount); ++i) {
+    const auto counter = static_cast<Counter>(i);
+    if (counters[counter] > 0 &&
+        InfoOf(counter).severity == Severity::kDataLoss) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// A path -> everything found in the trace -> its ledger.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "classify/classify.h"
+#include "ledger/ledger.h"
+#include "model/trace.h"
+#include "steps/steps.h"
+
+namespace inferdiff {
+
+struct LoadOptions {
+  unsigned threads = 0;
+  std::optional<int64_t> device;  // default: the one with most busy time
+  std::function<void(double)> progress;
+};
+
+/// One device of one file, with its classes and steps.
+struct LoadedTrace {
+  SourceFile source;
+  std::vector<DeviceTotals> devices;  // by index in source.traces
+  size_t index = 0;                   // the device accounted
+  Classification classes;
+  Steps steps;
+
+  const Trace& trace() const { return source.traces[index]; }
+};
+
+/// The built-in rules, behind those of a user's file where a path is given.
+RuleSet LoadRules(const std::string& path);
+
+/// Throws InputError: what ReadTrace throws, and "is-directory", "no-device".
+LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
+                      const LoadOptions& options);
+
+/// Without the framework, which the accounting knows.
+Provenance ProvenanceOf(const LoadedTrace& loaded, const RuleSet& rules);
+
+/// Consumes the loaded trace: a ledger needs none of it. Throws InputError
+/// "no-group".
+LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
+                          std::optional<int64_t> group);
+
+/// Records were lost: --strict exits 1.
+bool LostData(const ImportCounters& counters);
+
+}  // namespace inferdiff

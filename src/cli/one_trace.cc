@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/one_trace.h"
+
+#include "cli/progress.h"
+
+namespace inferdiff {
+
+const std::string_view kOneTraceHelp =
+    R"(      --group N        account this group of equal steps, as `inferdiff steps`
+                       numbers them (default: the one with most time)
+      --device N       account this device of a file with several (default: the
+                       one with most busy time)
+)";
+
+const std::vector<Format> kAllFormats = {Format::kTerminal, Format::kMarkdown,
+                                         Format::kJson, Format::kTsv};
+
+CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
+                      std::string_view help, OneTraceOptions& options) {
+  CLI::App* app = AddSubcommand(root, name,
+                                std::string(help) + std::string(kOneTraceHelp) +
+                                    std::string(kCommonHelp));
+  AddPositionals(*app, options.paths);
+  AddIndex(*app, "--group", options.group);
+  AddIndex(*app, "--device", options.device);
+  AddCommonOptions(*app, options.common);
+  return app;
+}
+
+LoadedTrace LoadOne(const OneTraceOptions& options, const RuleSet& rules) {
+  Progress progress(1);
+  return LoadTrace(
+      options.paths[0], rules,
+      {options.common.threads, options.device, progress.ForFile(0)});
+}
+
+LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules) {
+  return AccountTrace(LoadOne(options, rules), rules, options.group);
+}
+
+void WriteReport(Outputs& outputs, const ReportForms& forms) {
+  outputs.Write(
+      [&](Format format, const TerminalStyle& style, const TextSink& sink) {
+        switch (format) {
+          case Format::kTerminal:
+            return sink(TerminalText(forms.document(), style));
+          case Format::kMarkdown:
+            return sink(MarkdownDocument(forms.document()));
+          case Format::kJson:
+            return sink(forms.json());
+          case Format::kTsv:
+            return sink(forms.tsv());
+        }
+      });
+}
+
+int ExitCode(const CommonOptions& options, const ImportCounters& counters) {
+  return options.strict && LostData(counters) ? 1 : 0;
+}
+
+}  // namespace inferdiff

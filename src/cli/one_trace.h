@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the subcommands on one trace have in common.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/load.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "report/document.h"
+
+namespace CLI {
+class App;
+}
+
+namespace inferdiff {
+
+struct OneTraceOptions {
+  CommonOptions common;
+  std::vector<std::string> paths;
+  std::optional<int64_t> group, device;
+};
+
+/// --help of the options that AddOneTrace adds.
+extern const std::string_view kOneTraceHelp;
+
+/// `name` with the trace, --group, --device and the common options.
+CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
+                      std::string_view help, OneTraceOptions& options);
+
+LoadedTrace LoadOne(const OneTraceOptions& options, const RuleSet& rules);
+LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules);
+
+/// A report in each of its forms, made when asked for.
+struct ReportForms {
+  std::function<Document()> document;
+  std::function<std::string()> json, tsv;
+};
+/// The formats of a report that has all forms, terminal first.
+extern const std::vector<Format> kAllFormats;
+void WriteReport(Outputs& outputs, const ReportForms& forms);
+
+/// 1 where --strict was given and records were lost, else 0.
+int ExitCode(const CommonOptions& options, const ImportCounters& counters);
+
+}  // namespace inferdiff

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace inferdiff {
+namespace {
+
+// Optimal string alignment distance, so that "foramt" is one step from
+// "format". Both are short: option names and what people type for them.
+size_t EditDistance(std::string_view a, std::string_view b) {
+  if (a.size() > 64 || b.size() > 64) return 64;
+  std::vector<std::vector<size_t>> d(a.size() + 1,
+                                     std::vector<size_t>(b.size() + 1));
+  for (size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (size_t i = 1; i <= a.size(); ++i) {
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t change = d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+// The candidate that a typing error explains; empty if none does.
+std::string Nearest(std::string_view word,
+                    const std::vector<std::string>& candidates) {
+  std::string nearest;
+  size_t best = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = EditDistance(word, candidate);
+    if (distance >= best) continue;
+    best = distance;
+    nearest = candidate;
+  }
+  return nearest;
+}
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string& name : option->get_snames())
+      names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> SubcommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub :
+       app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(sub->get_name());
+  }
+  return names;
+}
+
+std::string SeeHelp(const CLI::App& app) {
+  return app.get_parent() == nullptr
+             ? "see `inferdiff --help`"
+             : fmt::format("see `inferdiff {} --help`", app.get_name());
+}
+
+int64_t WholeNumber(const std::string& name, std::string_view text,
+                    int64_t least, int64_t most) {
+  int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc() || stop != end || value < least || value > most) {
+    FailUsage(fmt::format("{} takes a whole number from {} to {}, not '{}'",
+                          name, least, most, Printable(text)),
+              "");
+  }
+  return value;
+}
+
+constexpr int64_t kMostInt = 9'007'199'254'740'991;  // 2^53 - 1
+
+}  // namespace
+
+// The flags shared by all commands that print a report.
+const std::string_view kCommonHelp =
+    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json or tsv
+                       (default: terminal; nothing where -o is given)
+  -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
+                       .tsv; may be repeated, - is stdout
+      --rules FILE     kernel rules of your own, tried before the built-in ones
+                       (default: none)
+      --threads N      threads for reading (default: one a processor); the
+                       result is the same for any number
+      --strict         exit 1 if any record of the input was lost (default: off)
+  -h, --help           this text
+)";
+
+void FailUsage(std::string what, std::string fix) {
+  throw InputError("usage", "", std::move(what), std::move(fix));
+}
+
+CLI::App* AddSubcommand(CLI::App& root, const std::string& name,
+                        std::string help) {
+  CLI::App* app = root.add_subcommand(name);
+  app->formatter_fn(
+      [help = std::move(help)](const CLI::App*, std::string,
+                               CLI::AppFormatMode) { return help; });
+  app->allow_extras();
+  return app;
+}
+
+void AddPositionals(CLI::App& app, std::vector<std::string>& target) {
+  app.add_option("traces", target);
+}
+
+void AddText(CLI::App& app, const std::string& name, std::string& target) {
+  app.add_option(name, target);
+}
+
+void AddFlag(CLI::App& app, const std::string& name, bool& target) {
+  app.add_flag(name, target);
+}
+
+void AddOutputs(CLI::App& app, std::vector<std::string>& target) {
+  app.add_option("-o,--output", target)->allow_extra_args(false);
+}
+
+void AddReadOptions(CLI::App& app, CommonOptions& options) {
+  AddText(app, "--rules", options.rules_path);
+  app.add_option_function<std::string>(
+      "--threads", [&options](const std::string& text) {
+        options.threads =
+            static_cast<unsigned>(WholeNumber("--threads", text, 1, 1024));
+      });
+  AddFlag(app, "--strict", options.strict);
+}
+
+void AddCommonOptions(CLI::App& app, CommonOptions& options) {
+  AddReadOptions(app, options);
+  AddText(app, "--format", options.format);
+  AddOutputs(app, options.outputs);
+}
+
+void AddWhole(CLI::App& app, const std::string& name, int64_t least,
+              int64_t most, int64_t& target) {
+  app.add_option_function<std::string>(
+      name, [name, least, most, &target](const std::string& text) {
+        target = WholeNumber(name, text, least, most);
+      });
+}
+
+void AddIndex(CLI::App& app, const std::string& name,
+              std::optional<int64_t>& target) {
+  app.add_option_function<std::string>(
+      name, [name, &target](const std::string& text) {
+        target = WholeNumber(name, text, 0, kMostInt);
+      });
+}
+
+void AddSideChoice(CLI::App& app, const std::string& name, SideChoice& target) {
+  app.add_option_function<std::string>(
+      name, [name, &target](const std::string& text) {
+        const size_t comma = text.find(',');
+        target.a = WholeNumber(name, text.substr(0, comma), 0, kMostInt);
+        target.b = comma == std::string::npos
+                       ? target.a
+                       : WholeNumber(name, text.substr(comma + 1), 0, kMostInt);
+      });
+}
+
+Category CategoryOption(const std::string& id) {
+  if (const auto category = CategoryFromId(id)) return *category;
+  std::vector<std::string> ids;
+  for (size_t i = 0; i < kCategoryCount; ++i)
+    ids.emplace_back(IdOf(static_cast<Category>(i)));
+  const std::string nearest = Nearest(id, ids);
+  FailUsage(fmt::format("no category is called '{}'", Printable(id)),
+            nearest.empty()
+                ? fmt::format("the categories: {}", fmt::join(ids, ", "))
+                : fmt::format("did you mean `{}`?", nearest));
+}
+
+void FailUnknown(const CLI::App& app, const std::vector<std::string>& extras) {
+  const auto flag =
+      std::find_if(extras.begin(), extras.end(), [](const std::string& text) {
+        return text.size() > 1 && text[0] == '-';
+      });
+  if (flag != extras.end()) {
+    const std::string name = flag->substr(0, flag->find('='));
+    const std::string nearest = Nearest(name, OptionNames(app));
+    FailUsage(fmt::format("unknown option '{}'", Printable(name)),
+              nearest.empty() ? SeeHelp(app)
+                              : fmt::format("did you mean `{}`? {}", nearest,
+                                            SeeHelp(app)));
+  }
+  const std::string word = Printable(extras.front());
+  if (app.get_parent() != nullptr)
+    FailUsage(fmt::format("'{}' is one argument too many", word), SeeHelp(app));
+  const std::string nearest = Nearest(extras.front(), SubcommandNames(app));
+  if (!nearest.empty()) {
+    FailUsage(fmt::format("unknown command '{}'", word),
+              fmt::format("did you mean `{}`? {}", nearest, SeeHelp(app)));
+  }
+  FailUsage(fmt::format("'{}' is no command", word),
+            "a command comes first: `inferdiff ledger TRACE`, "
+            "`inferdiff compare A -- B`; " +
+                SeeHelp(app));
+}
+
+void ExpectOneTrace(const std::string& command,
+                    const std::vector<std::string>& paths) {
+  if (paths.empty()) {
+    FailUsage("no trace is named",
+              fmt::format("write `inferdiff {} TRACE`; see `inferdiff {} "
+                          "--help`",
+                          command, command));
+  }
+  if (paths.size() > 1) {
+    FailUsage(
+        fmt::format("{} traces are named; `inferdiff {}` takes one",
+                    paths.size(), command),
+        "name one rank's file; for two sides: `inferdiff compare A -- B`");
+  }
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Options that several subcommands share, and their errors.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "classify/category.h"
+
+namespace CLI {
+class App;
+}
+
+namespace inferdiff {
+
+struct CommonOptions {
+  std::string rules_path;
+  std::string format;                // empty: terminal, where no file is named
+  std::vector<std::string> outputs;  // paths
+  unsigned threads = 0;              // 0 = one a processor
+  bool strict = false;
+};
+
+/// For one side, or for A and B.
+struct SideChoice {
+  std::optional<int64_t> a, b;
+};
+
+/// In every --help; each option of AddCommonOptions is in it.
+extern const std::string_view kCommonHelp;
+
+/// Throws InputError "usage".
+[[noreturn]] void FailUsage(std::string what, std::string fix);
+
+/// A subcommand whose --help is `help`, word for word.
+CLI::App* AddSubcommand(CLI::App& root, const std::string& name,
+                        std::string help);
+
+/// --rules, --threads, --strict.
+void AddReadOptions(CLI::App& app, CommonOptions& options);
+/// Those, --format and -o.
+void AddCommonOptions(CLI::App& app, CommonOptions& options);
+// CLI11 takes seconds to compile: it stays in options.cc and main.cc.
+void AddPositionals(CLI::App& app, std::vector<std::string>& target);
+void AddText(CLI::App& app, const std::string& name, std::string& target);
+void AddFlag(CLI::App& app, const std::string& name, bool& target);
+/// -o, --output: may be repeated.
+void AddOutputs(CLI::App& app, std::vector<std::string>& target);
+/// A whole number from `least` to `most`.
+void AddWhole(CLI::App& app, const std::string& name, int64_t least,
+              int64_t most, int64_t& target);
+/// A whole number that something is numbered by.
+void AddIndex(CLI::App& app, const std::string& name,
+              std::optional<int64_t>& target);
+/// N, or N,M for A and B.
+void AddSideChoice(CLI::App& app, const std::string& name, SideChoice& target);
+/// The category of this id; a usage error that lists them.
+Category CategoryOption(const std::string& id);
+
+/// Turns "--formta" into a usage error that names --format. `app` is the
+/// subcommand, `extras` what it did not understand.
+[[noreturn]] void FailUnknown(const CLI::App& app,
+                              const std::vector<std::string>& extras);
+
+/// Exactly one trace; a usage error that says what to write instead.
+void ExpectOneTrace(const std::string& command,
+                    const std::vector<std::string>& paths);
+
+}  // namespace inferdiff

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "cli/command.h"
+#include "cli/one_trace.h"
+#include "report/steps_report.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr std::string_view kHelp =
+    R"(Example: inferdiff steps TP-0.trace.json.gz
+
+The steps found in a trace: the evidence for their borders, the groups of equal
+steps, and of each step its wall time and why it is left out, if it is.
+
+Usage: inferdiff steps [OPTION]... TRACE
+
+      --device N       of a file with several devices (default: the one with
+                       most busy time)
+)";
+
+int Run(const OneTraceOptions& options) {
+  ExpectOneTrace("steps", options.paths);
+  Outputs outputs(options.common.format, options.common.outputs, kAllFormats);
+  const RuleSet rules = LoadRules(options.common.rules_path);
+  const LoadedTrace loaded = LoadOne(options, rules);
+  const StepsReport report{ProvenanceOf(loaded, rules), loaded.steps};
+  WriteReport(outputs, {[&] { return StepsDocument(report); },
+                        [&] { return StepsJsonText(report); },
+                        [&] { return StepsTsv(report); }});
+  return ExitCode(options.common, loaded.source.counters);
+}
+
+}  // namespace
+
+Command AddSteps(CLI::App& root) {
+  const auto options = std::make_shared<OneTraceOptions>();
+  CLI::App* app = AddSubcommand(root, "steps",
+                                std::string(kHelp) + std::string(kCommonHelp));
+  AddPositionals(*app, options->paths);
+  AddIndex(*app, "--device", options->device);
+  AddCommonOptions(*app, options->common);
+  return {app, [options] { return Run(*options); }};
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernels of a ledger, and the rules that classified them.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "classify/category.h"
+#include "ledger/ledger.h"
+#include "report/document.h"
+
+namespace inferdiff {
+
+struct KernelsChoice {
+  std::optional<Category> category;
+  size_t top = 0;
+};
+
+Document KernelsDocument(const LedgerResult& ledger,
+                         const KernelsChoice& choice);
+std::string KernelsJsonText(const LedgerResult& ledger,
+                            const KernelsChoice& choice);
+std::string KernelsTsv(const LedgerResult& ledger, const KernelsChoice& choice);
+
+}  // namespace inferdiff

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/ledger_facts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/number.h"
+#include "base/text.h"
+
+namespace inferdiff {
+namespace {
+
+void Append(std::string& text, std::string_view separator,
+            std::string_view more) {
+  if (more.empty()) return;
+  if (!text.empty()) text += separator;
+  text += more;
+}
+
+std::string GpuText(const TraceInfo& info) {
+  constexpr std::string_view kVendors[] = {"GPU of unknown vendor",
+                                           "NVIDIA GPU", "AMD GPU"};
+  return info.gpu_name.empty()
+             ? std::string(kVendors[static_cast<size_t>(info.vendor)])
+             : info.gpu_name;
+}
+
+std::string RankText(const TraceInfo& info) {
+  if (!info.rank) return "";
+  return info.world_size
+             ? fmt::format("rank {} of {}", *info.rank, *info.world_size)
+             : fmt::format("rank {}", *info.rank);
+}
+
+std::string Plural(int64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", Grouped(n), noun, n == 1 ? "" : "s");
+}
+
+void AddSourceDoubts(const LedgerResult& ledger,
+                     std::vector<std::string>& doubts) {
+  for (const ImportRow& row : ImportRows(ledger.source.counters)) {
+    doubts.push_back(fmt::format("{} {} ({})",
+                                 Grouped(static_cast<int64_t>(row.count)),
+                                 row.sentence, row.id));
+  }
+  if (ledger.devices.size() < 2) return;
+  const int64_t device = ledger.source.info.device;
+  doubts.push_back(
+      fmt::format("the file holds {} devices; this is device {}, `--device N` "
+                  "chooses another",
+                  ledger.devices.size(), device));
+}
+
+void AddStepDoubts(const LedgerResult& ledger,
+                   std::vector<std::string>& doubts) {
+  const Steps& steps = ledger.steps;
+  if (!steps.cross_check_agrees)
+    doubts.push_back("the step borders are in doubt: " + steps.cross_check);
+  if (ledger.per_step.wall.n == 0) {
+    doubts.push_back(
+        "wall and idle time are unknown: no step here is followed by another");
+  }
+  if (steps.groups.size() > 1) {
+    doubts.push_back(fmt::format(
+        "the steps are of {} kinds or shapes; this is group {}, `inferdiff "
+        "steps` lists them and `--group N` chooses another",
+        steps.groups.size(), ledger.group));
+  }
+}
+
+void AddCoverageDoubts(const LedgerResult& ledger,
+                       std::vector<std::string>& doubts) {
+  const Coverage& coverage = ledger.coverage;
+  const Rational total{coverage.total_ns, 1};
+  if (coverage.unclassified_ns > 0) {
+    doubts.push_back(fmt::format(
+        "{} % of the GPU time is in kernels that no rule knows: `inferdiff "
+        "kernels` lists them, `--rules FILE` adds rules",
+        Percent({coverage.unclassified_ns, 1}, total, 2)));
+  }
+  if (coverage.outside_steps_ns > 0) {
+    doubts.push_back(
+        fmt::format("{} % of the file's GPU time is outside the used steps",
+                    Percent({coverage.outside_steps_ns, 1}, total)));
+  }
+  const auto& communication =
+      ledger.categories[static_cast<size_t>(Category::kCommunication)];
+  if (communication.count > 0) {
+    doubts.push_back(
+        "communication includes waiting for slower ranks: one rank's trace "
+        "cannot tell the two apart");
+  }
+}
+
+}  // namespace
+
+std::string_view VendorId(Vendor vendor) {
+  constexpr std::string_view kIds[] = {"unknown", "nvidia", "amd"};
+  return kIds[static_cast<size_t>(vendor)];
+}
+
+std::string_view SeverityId(Severity severity) {
+  constexpr std::string_view kIds[] = {"info", "repaired", "data_loss"};
+  return kIds[static_cast<size_t>(severity)];
+}
+
+std::vector<ImportRow> ImportRows(const ImportCounters& counters) {
+  std::vector<ImportRow> rows;
+  for (size_t i = 0; i < static_cast<size_t>(Counter::kCount); ++i) {
+    const auto counter = static_cast<Counter>(i);
+    const CounterInfo& info = InfoOf(counter);
+    if (counters[counter] > 0)
+      rows.push_back(
+          {info.id, info.severity, counters[counter], info.sentence});
+  }
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const ImportRow& a, const ImportRow& b) {
+                     return a.severity > b.severity;
+                   });
+  return rows;
+}
+
+std::string ShapeText(const StepShape& shape) {
+  std::string text = shape.kind == StepKind::kUnknown
+                         ? "steps of unknown kind"
+                         : std::string(IdOf(shape.kind));
+  if (shape.batch) text += fmt::format(", batch {}", Grouped(*shape.batch));
+  if (shape.tokens) text += ", " + Plural(*shape.tokens, "token");
+  if (shape.context)
+    text += fmt::format(", context {}", Grouped(*shape.context));
+  return text;
+}
+
+std::string SideFacts(const LedgerResult& ledger) {
+  const std::string separator = fmt::format(" {} ", kDot);
+  std::string text = GpuText(ledger.source.info);
+  Append(text, separator, RankText(ledger.source.info));
+  Append(text, separator, ledger.source.framework_hint);
+  const auto& groups = ledger.steps.groups;
+  if (ledger.group < groups.size())
+    Append(text, separator, ShapeText(groups[ledger.group].shape));
+  Append(text, separator,
+         fmt::format(
+             "{} of {}", Grouped(ledger.used_steps),
+             Plural(static_cast<int64_t>(ledger.steps.steps.size()), "step")));
+  return text;
+}
+
+std::string InputText(const Provenance& source) {
+  return fmt::format("{}: {}, crc32 {:08x}, {}", source.label,
+                     Bytes(source.size_bytes), source.crc32, source.format);
+}
+
+std::optional<int64_t> TokensOfStep(const StepShape& shape) {
+  if (shape.tokens && *shape.tokens > 0) return shape.tokens;
+  if (shape.kind == StepKind::kDecode && shape.batch && *shape.batch > 0)
+    return shape.batch;
+  return std::nullopt;
+}
+
+std::vector<std::string> ExcludedSteps(const Steps& steps) {
+  constexpr size_t kNamed = 6;
+  struct Reason {
+    std::string id, why, numbers;
+    size_t count = 0;
+  };
+  std::vector<Reason> reasons;  // few: ids are ours
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    const Step& step = steps.steps[i];
+    if (step.excluded_id.empty()) continue;
+    auto found = std::find_if(
+        reasons.begin(), reasons.end(),
+        [&](const Reason& reason) { return reason.id == step.excluded_id; });
+    if (found == reasons.end()) {
+      reasons.push_back({step.excluded_id, step.excluded_why, "", 0});
+      found = reasons.end() - 1;
+    }
+    if (++found->count <= kNamed)
+      Append(found->numbers, ", ", fmt::format("{}", i));
+  }
+  std::vector<std::string> lines;
+  for (const Reason& reason : reasons) {
+    lines.push_back(fmt::format(
+        "{} left out ({}{}): {}",
+        Plural(static_cast<int64_t>(reason.count), "step"), reason.numbers,
+        reason.count > kNamed ? " \u2026" : "", reason.why));
+  }
+  return lines;
+}
+
+std::vector<std::string> Doubts(const LedgerResult& ledger) {
+  std::vector<std::string> doubts;
+  AddStepDoubts(ledger, doubts);
+  AddCoverageDoubts(ledger, doubts);
+  AddSourceDoubts(ledger, doubts);
+  return doubts;
+}
+
+Rational PerUsedStep(const LedgerResult& ledger, int64_t total) {
+  return {total, std::max<int64_t>(ledger.used_steps, 1)};
+}
+
+}  // namespace inferdiff

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is said of one ledger in more than one report.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ledger/ledger.h"
+
+namespace inferdiff {
+
+std::string_view VendorId(Vendor vendor);        // "nvidia", "unknown"
+std::string_view SeverityId(Severity severity);  // "data_loss"
+
+struct ImportRow {
+  std::string_view id;
+  Severity severity = Severity::kInfo;
+  uint64_t count = 0;
+  std::string_view sentence;
+};
+/// Counters above zero, the worst first.
+std::vector<ImportRow> ImportRows(const ImportCounters& counters);
+
+/// "decode, batch 4, 4 tokens, context 4,096"; "steps of unknown kind".
+std::string ShapeText(const StepShape& shape);
+
+/// "NVIDIA H200 · rank 0 of 2 · SGLang · decode, batch 1 · 7 of 8 steps"
+std::string SideFacts(const LedgerResult& ledger);
+
+/// "library: 157 kB, crc32 89abcdef, Kineto JSON"
+std::string InputText(const Provenance& source);
+
+/// New tokens a step, where the marker says: its tokens, or its batch when it
+/// decodes.
+std::optional<int64_t> TokensOfStep(const StepShape& shape);
+
+/// "2 steps left out (0, 7): the profiler started in it", a line a reason.
+std::vector<std::string> ExcludedSteps(const Steps& steps);
+
+/// What a reader of the figures has to know: sentences, the gravest first.
+std::vector<std::string> Doubts(const LedgerResult& ledger);
+
+/// Mean of a total over the used steps.
+Rational PerUsedStep(const LedgerResult& ledger, int64_t total);
+
+}  // namespace inferdiff

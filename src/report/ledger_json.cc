@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/ledger_json.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "report/ledger_facts.h"
+
+namespace inferdiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int64_t kMostExact = int64_t{1} << 53;
+
+template <typename T>
+Json IntOrNull(const std::optional<T>& value) {
+  return value ? JsonInt(*value) : Json(nullptr);
+}
+
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json InputJson(const Provenance& source) {
+  return {{"label", source.label},
+          {"format", source.format},
+          {"size_bytes", JsonInt(static_cast<int64_t>(source.size_bytes))},
+          {"crc32", fmt::format("{:08x}", source.crc32)}};
+}
+
+Json TraceJson(const Provenance& source) {
+  const TraceInfo& info = source.info;
+  return {{"vendor", VendorId(info.vendor)},
+          {"gpu", TextOrNull(info.gpu_name)},
+          {"device", JsonInt(info.device)},
+          {"rank", IntOrNull(info.rank)},
+          {"world_size", IntOrNull(info.world_size)},
+          {"framework_hint", TextOrNull(source.framework_hint)},
+          {"runtime", TextOrNull(info.runtime_version)},
+          {"sm_count", IntOrNull(info.sm_count)},
+          {"truncated", info.truncated}};
+}
+
+Json DevicesJson(const std::vector<DeviceTotals>& devices) {
+  Json list = Json::array();
+  for (const DeviceTotals& device : devices) {
+    list.push_back({{"device", JsonInt(device.device)},
+                    {"ops", JsonInt(device.ops)},
+                    {"kernels", JsonInt(device.kernels)},
+                    {"sum_ns", JsonInt(device.sum_ns)},
+                    {"busy_ns", JsonInt(device.busy_ns)},
+                    {"span_ns", JsonInt(device.span_ns)},
+                    {"idle_ns", JsonInt(device.idle_ns)},
+                    {"graph_launches", JsonInt(device.graph_launches)}});
+  }
+  return list;
+}
+
+Json StepsJson(const LedgerResult& ledger) {
+  const Steps& steps = ledger.steps;
+  Json excluded = Json::array();
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    const Step& step = steps.steps[i];
+    if (step.excluded_id.empty()) continue;
+    excluded.push_back(
+        {{"step", i}, {"id", step.excluded_id}, {"reason", step.excluded_why}});
+  }
+  return {{"count", steps.steps.size()},
+          {"used", JsonInt(ledger.used_steps)},
+          {"group", ledger.group},
+          {"evidence", IdOf(steps.evidence)},
+          {"how", steps.how},
+          {"cross_check", TextOrNull(steps.cross_check)},
+          {"cross_check_agrees", steps.cross_check_agrees},
+          {"groups", JsonGroups(steps)},
+          {"excluded", std::move(excluded)}};
+}
+
+Json PerStepJson(const PerStep& per_step) {
+  return {{"wall_ns", JsonStat(per_step.wall)},
+          {"span_ns", JsonStat(per_step.span)},
+          {"replay_span_ns", JsonStat(per_step.replay_span)},
+          {"sum_ns", JsonStat(per_step.sum)},
+          {"busy_ns", JsonStat(per_step.busy)},
+          {"foreign_ns", JsonStat(per_step.foreign)},
+          {"copy_only_ns", JsonStat(per_step.copy_only)},
+          {"idle_ns", JsonStat(per_step.idle)},
+          {"idle_inside_ns", JsonStat(per_step.idle_inside)},
+          {"idle_host_late_ns", JsonStat(per_step.idle_host_late)},
+          {"idle_queued_ns", JsonStat(per_step.idle_queued)},
+          {"idle_unknown_ns", JsonStat(per_step.idle_unknown)},
+          {"hidden_same_lane_ns", JsonStat(per_step.hidden_same_lane)},
+          {"hidden_cross_lane_ns", JsonStat(per_step.hidden_cross_lane)},
+          {"kernels", JsonStat(per_step.kernels)},
+          {"launch_lead_ns", JsonStat(per_step.launch_lead)}};
+}
+
+Json StepAmountsJson(const std::vector<StepAmounts>& steps) {
+  Json list = Json::array();
+  for (const StepAmounts& step : steps) {
+    list.push_back({{"step", step.step},
+                    {"wall_ns", IntOrNull(step.wall)},
+                    {"span_ns", JsonInt(step.span)},
+                    {"sum_ns", JsonInt(step.sum)},
+                    {"busy_ns", JsonInt(step.busy)},
+                    {"foreign_ns", JsonInt(step.foreign)},
+                    {"idle_ns", IntOrNull(step.idle)},
+                    {"idle_inside_ns", IntOrNull(step.idle_inside)},
+                    {"kernels", JsonInt(step.kernels)}});
+  }
+  return list;
+}
+
+void AddAmounts(const Amounts& amounts, Json& row) {
+  row["count"] = JsonInt(amounts.count);
+  row["sum_ns"] = JsonInt(amounts.sum_ns);
+  row["exclusive_ns"] = JsonInt(amounts.exclusive_ns);
+  row["attributed_ns"] = JsonInt(amounts.attributed_ns);
+  row["hidden_ns"] = JsonInt(amounts.hidden_ns());
+  row["hidden_same_lane_ns"] = JsonInt(amounts.hidden_same_lane_ns);
+  row["hidden_cross_lane_ns"] = JsonInt(amounts.hidden_cross_lane_ns);
+}
+
+// Time that is no category's own: only its total is a quantity.
+Json PseudoCategory(std::string_view name, int64_t total_ns, bool known) {
+  Amounts amounts;
+  amounts.sum_ns = amounts.attributed_ns = amounts.exclusive_ns = total_ns;
+  Json row = {{"name", name}, {"pseudo", true}, {"known", known}};
+  AddAmounts(amounts, row);
+  return row;
+}
+
+Json CategoriesJson(const LedgerResult& ledger) {
+  Json list = Json::array();
+  for (size_t i = 0; i < kCategoryCount; ++i) {
+    if (ledger.categories[i].count == 0) continue;
+    Json row = {{"name", IdOf(static_cast<Category>(i))}};
+    AddAmounts(ledger.categories[i], row);
+    list.push_back(std::move(row));
+  }
+  const PerStep& per_step = ledger.per_step;
+  // One rank cannot tell its own waiting from its work: 0 is a lower bound.
+  list.push_back(PseudoCategory("rank_wait", 0, false));
+  list.push_back(PseudoCategory("foreign", per_step.foreign.total, true));
+  list.push_back(
+      PseudoCategory("idle", per_step.idle.total, per_step.idle.n > 0));
+  return list;
+}
+
+Json KernelsJson(const std::vector<KernelRow>& kernels) {
+  Json list = Json::array();
+  for (const KernelRow& kernel : kernels) list.push_back(JsonKernel(kernel));
+  return list;
+}
+
+Json FamiliesJson(const std::vector<FamilyRow>& families) {
+  Json list = Json::array();
+  for (const FamilyRow& family : families) {
+    Json row = {{"family", family.family},
+                {"category", IdOf(family.category)},
+                {"kernels", family.kernels}};
+    AddAmounts(family.amounts, row);
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+Json HistogramJson(const LedgerResult& ledger) {
+  Json list = Json::array();
+  for (size_t i = 0; i < ledger.histogram.size(); ++i) {
+    const HistogramBucket& bucket = ledger.histogram[i];
+    if (bucket.count == 0) continue;
+    list.push_back({{"from_ns", JsonInt(i == 0 ? 0 : int64_t{1} << i)},
+                    {"count", JsonInt(bucket.count)},
+                    {"sum_ns", JsonInt(bucket.sum_ns)}});
+  }
+  return list;
+}
+
+Json CoverageJson(const Coverage& coverage) {
+  return {{"unclassified_ns", JsonInt(coverage.unclassified_ns)},
+          {"other_ns", JsonInt(coverage.other_ns)},
+          {"total_ns", JsonInt(coverage.total_ns)},
+          {"foreign_ns", JsonInt(coverage.foreign_ns)},
+          {"outside_steps_ns", JsonInt(coverage.outside_steps_ns)},
+          {"dropped_records",
+           JsonInt(static_cast<int64_t>(coverage.dropped_records))}};
+}
+
+Json ImportJson(const ImportCounters& counters) {
+  Json list = Json::array();
+  for (const ImportRow& row : ImportRows(counters)) {
+    list.push_back({{"counter", row.id},
+                    {"severity", SeverityId(row.severity)},
+                    {"count", JsonInt(static_cast<int64_t>(row.count))}});
+  }
+  return list;
+}
+
+}  // namespace
+
+Json JsonInt(int64_t value) {
+  if (value > kMostExact || value < -kMostExact)
+    return fmt::format("{}", value);
+  return value;
+}
+
+Json JsonRational(Rational value) {
+  if (value.num % value.den == 0) return JsonInt(value.num / value.den);
+  // The nearest double to the printed decimal is the same on every machine.
+  std::string text = Decimal(value, 3);
+  if (text.starts_with(kMinus)) text.replace(0, kMinus.size(), "-");
+  return Json::parse(text);
+}
+
+Json JsonStat(const Stat& stat) {
+  return {{"total", JsonInt(stat.total)},   {"n", JsonInt(stat.n)},
+          {"median", JsonInt(stat.median)}, {"p10", JsonInt(stat.p10)},
+          {"p90", JsonInt(stat.p90)},       {"min", JsonInt(stat.min)},
+          {"max", JsonInt(stat.max)}};
+}
+
+Json JsonSource(const Provenance& source) {
+  return {{"input", InputJson(source)},
+          {"trace", TraceJson(source)},
+          {"import", ImportJson(source.counters)}};
+}
+
+Json JsonGroups(const Steps& steps) {
+  Json list = Json::array();
+  for (size_t i = 0; i < steps.groups.size(); ++i) {
+    const StepGroup& group = steps.groups[i];
+    list.push_back({{"group", i},
+                    {"kind", IdOf(group.shape.kind)},
+                    {"batch", IntOrNull(group.shape.batch)},
+                    {"tokens", IntOrNull(group.shape.tokens)},
+                    {"context", IntOrNull(group.shape.context)},
+                    {"context_min", IntOrNull(group.context_min)},
+                    {"context_max", IntOrNull(group.context_max)},
+                    {"steps", group.steps},
+                    {"used", group.used}});
+  }
+  return list;
+}
+
+Json JsonKernel(const KernelRow& kernel) {
+  Json row = {{"name", kernel.name},
+              {"family", kernel.family},
+              {"category", IdOf(kernel.category)},
+              {"rule", kernel.rule},
+              {"library", TextOrNull(kernel.library)}};
+  AddAmounts(kernel.amounts, row);
+  row["call_ns"] = JsonStat(kernel.call_ns);
+  return row;
+}
+
+Json JsonRules(const std::vector<RuleHits>& hits) {
+  Json list = Json::array();
+  for (const RuleHits& rule : hits) {
+    list.push_back({{"rule", rule.rule},
+                    {"category", IdOf(rule.category)},
+                    {"names", JsonInt(rule.names)},
+                    {"ops", JsonInt(rule.ops)},
+                    {"sum_ns", JsonInt(rule.sum_ns)}});
+  }
+  return list;
+}
+
+Json LedgerJson(const LedgerResult& ledger) {
+  return {{"input", InputJson(ledger.source)},
+          {"trace", TraceJson(ledger.source)},
+          {"devices", DevicesJson(ledger.devices)},
+          {"steps", StepsJson(ledger)},
+          {"per_step", PerStepJson(ledger.per_step)},
+          {"step_amounts", StepAmountsJson(ledger.step_amounts)},
+          {"categories", CategoriesJson(ledger)},
+          {"kernels", KernelsJson(ledger.kernels)},
+          {"families", FamiliesJson(ledger.families)},
+          {"histogram", HistogramJson(ledger)},
+          {"rules", JsonRules(ledger.rule_hits)},
+          {"coverage", CoverageJson(ledger.coverage)},
+          {"import", ImportJson(ledger.source.counters)}};
+}
+
+Json JsonDocument(std::string_view kind, const std::string& rules_hash) {
+  return {{"schema", kJsonSchema},
+          {"kind", kind},
+          {"version", Version()},
+          {"rules_hash", rules_hash}};
+}
+
+std::string JsonText(const Json& document) {
+  return document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+std::string LedgerJsonText(const LedgerResult& ledger) {
+  Json document = JsonDocument("ledger", ledger.source.rules_hash);
+  document.update(LedgerJson(ledger));
+  return JsonText(document);
+}
+
+}  // namespace inferdiff

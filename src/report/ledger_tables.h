@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of a ledger. Amounts are means over its used steps, of which
+// there must be one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/number.h"
+#include "ledger/ledger.h"
+#include "report/table.h"
+
+namespace inferdiff {
+
+/// A category that occurs, or time that is no kernel's.
+struct CategoryRow {
+  std::string name;
+  Amounts amounts;
+  bool pseudo = false;
+};
+
+/// By attributed time, the pseudo-categories at the end.
+std::vector<CategoryRow> CategoryRows(const LedgerResult& ledger);
+
+/// A step of the group is followed by another, so it has a wall time.
+bool WallKnown(const LedgerResult& ledger);
+/// What the categories add up to, over the used steps: the wall, or the time
+/// in which anything ran where the wall is unknown.
+int64_t WholeOf(const LedgerResult& ledger);
+/// The unit of a step's amounts.
+TimeUnit StepUnit(const LedgerResult& ledger);
+
+Table CategoryTable(const LedgerResult& ledger);
+/// Mean and spread over the steps of wall, busy, idle ...
+Table QuantityTable(const LedgerResult& ledger);
+Table FamilyTable(const LedgerResult& ledger, size_t top);
+/// The `top` kernels of a category, or of all.
+Table KernelTable(const LedgerResult& ledger, size_t top,
+                  std::optional<Category> wanted = {});
+Table HistogramTable(const LedgerResult& ledger);
+
+}  // namespace inferdiff

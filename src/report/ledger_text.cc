@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/ledger_text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "report/ledger_facts.h"
+#include "report/ledger_tables.h"
+
+namespace inferdiff {
+namespace {
+
+std::string Spread(const Stat& stat) {
+  return fmt::format("{}\u2013{} from p10 to p90", Duration({stat.p10, 1}),
+                     Duration({stat.p90, 1}));
+}
+
+std::string HeadlineText(const LedgerResult& ledger) {
+  const PerStep& per_step = ledger.per_step;
+  if (!WallKnown(ledger)) {
+    const bool replay = per_step.replay_span.total > 0;
+    const Stat& span = replay ? per_step.replay_span : per_step.span;
+    return fmt::format(
+        "{} spans {}. Its wall time is unknown: no step "
+        "follows it.",
+        replay ? "The step's largest graph replay" : "The step",
+        Duration(span.mean()));
+  }
+  const Stat& wall = per_step.wall;
+  std::string text = fmt::format("A step takes {}", Duration(wall.mean()));
+  if (wall.n > 1)
+    text += fmt::format(", mean of {} ({})", wall.n, Spread(wall));
+  return text + ".";
+}
+
+std::string BusyText(const LedgerResult& ledger) {
+  const PerStep& per_step = ledger.per_step;
+  const Rational wall{per_step.wall.total, 1};
+  const int64_t outside = per_step.idle.total - per_step.idle_inside.total;
+  return fmt::format(
+      "The GPU works {} % of it; idle are {} inside graph replays and {} "
+      "outside.",
+      Percent({per_step.busy.total, 1}, wall),
+      Duration(PerUsedStep(ledger, per_step.idle_inside.total)),
+      Duration(PerUsedStep(ledger, outside)));
+}
+
+// The fewest categories that make up two thirds.
+std::string MostText(const LedgerResult& ledger) {
+  const std::vector<CategoryRow> rows = CategoryRows(ledger);
+  const Rational whole{WholeOf(ledger), 1};
+  std::string text;
+  int64_t covered = 0;
+  for (size_t i = 0; i < rows.size() && i < 4 && !rows[i].pseudo; ++i) {
+    text += fmt::format("{}{} {} %", text.empty() ? "" : ", ", rows[i].name,
+                        Percent({rows[i].amounts.attributed_ns, 1}, whole));
+    covered += rows[i].amounts.attributed_ns;
+    if (3 * covered >= 2 * whole.num) break;
+  }
+  return text.empty() ? "" : "Most of it: " + text + ".";
+}
+
+// Exact, over steps and tokens at once; nothing where a marker's number is
+// absurd.
+std::optional<Rational> PerToken(const Stat& wall, int64_t tokens,
+                                 int64_t gpus) {
+  Rational time;
+  if (__builtin_mul_overflow(wall.total, gpus, &time.num) ||
+      __builtin_mul_overflow(wall.n, tokens, &time.den)) {
+    return std::nullopt;
+  }
+  return time;
+}
+
+std::string TokenText(const LedgerResult& ledger) {
+  const auto& groups = ledger.steps.groups;
+  if (ledger.group >= groups.size() || !WallKnown(ledger)) return "";
+  const auto tokens = TokensOfStep(groups[ledger.group].shape);
+  if (!tokens) return "";
+  const auto one = PerToken(ledger.per_step.wall, *tokens, 1);
+  if (!one) return "";
+  std::string text =
+      fmt::format("{} a token ({} a step)", Duration(*one), *tokens);
+  const int64_t gpus = ledger.source.info.world_size.value_or(1);
+  if (const auto all = PerToken(ledger.per_step.wall, *tokens, gpus);
+      all && gpus > 1) {
+    text += fmt::format("; {} of GPU time a token on {} GPUs", Duration(*all),
+                        gpus);
+  }
+  return text + ".";
+}
+
+Section VerdictSection(const LedgerResult& ledger) {
+  Section section;
+  section.before.push_back(
+      fmt::format("{}  {}", Quoted(ledger.source.label), SideFacts(ledger)));
+  section.after.push_back(HeadlineText(ledger));
+  if (WallKnown(ledger)) section.after.push_back(BusyText(ledger));
+  for (std::string text : {MostText(ledger), TokenText(ledger)})
+    if (!text.empty()) section.after.push_back(std::move(text));
+  return section;
+}
+
+Section StepsSection(const LedgerResult& ledger) {
+  Section section{.title = "How the steps were found"};
+  const Steps& steps = ledger.steps;
+  section.before.push_back(
+      fmt::format("{}: {}", IdOf(steps.evidence), steps.how));
+  if (!steps.cross_check.empty())
+    section.before.push_back("cross-check: " + steps.cross_check);
+  for (std::string& line : ExcludedSteps(steps))
+    section.before.push_back(std::move(line));
+  return section;
+}
+
+std::string TitleWithTop(std::string_view what, size_t shown, size_t all) {
+  return shown < all
+             ? fmt::format("{}: {} of {}, by attributed time", what, shown, all)
+             : fmt::format("{}, by attributed time", what);
+}
+
+// The tables, where there is a used step to fill them.
+void AddAccount(const LedgerResult& ledger, size_t top,
+                std::vector<Section>& sections) {
+  sections.push_back(
+      {.title = fmt::format("Where the {} of a step are",
+                            Duration(PerUsedStep(ledger, WholeOf(ledger)))),
+       .table = CategoryTable(ledger)});
+  sections.push_back(
+      {.title = fmt::format("A step in {}", StepUnit(ledger).name),
+       .table = QuantityTable(ledger)});
+  const Table families = FamilyTable(ledger, top);
+  sections.push_back(
+      {.title = TitleWithTop("Kernel families", families.rows.size(),
+                             ledger.families.size()),
+       .table = families,
+       .folded = true});
+  const Table kernels = KernelTable(ledger, top);
+  sections.push_back({.title = TitleWithTop("Kernels", kernels.rows.size(),
+                                            ledger.kernels.size()),
+                      .table = kernels,
+                      .folded = true});
+  sections.push_back({.title = "Calls by duration",
+                      .table = HistogramTable(ledger),
+                      .folded = true});
+}
+
+}  // namespace
+
+Section ProvenanceSection(const std::vector<const Provenance*>& sources) {
+  Section section;
+  for (const Provenance* source : sources)
+    section.after.push_back(InputText(*source));
+  section.after.push_back(fmt::format("inferdiff {}, rules {}", Version(),
+                                      sources.front()->rules_hash));
+  return section;
+}
+
+Document LedgerDocument(const LedgerResult& ledger, size_t top) {
+  Document document{.title = "inferdiff ledger: " + ledger.source.label,
+                    .sections = {}};
+  auto& sections = document.sections;
+  sections.push_back(VerdictSection(ledger));
+  if (ledger.used_steps > 0) AddAccount(ledger, top, sections);
+  sections.push_back(StepsSection(ledger));
+  if (std::vector<std::string> doubts = Doubts(ledger); !doubts.empty())
+    sections.push_back(
+        {.title = "Read with care", .before = std::move(doubts)});
+  sections.push_back(ProvenanceSection({&ledger.source}));
+  return document;
+}
+
+}  // namespace inferdiff

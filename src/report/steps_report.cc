@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/steps_report.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "report/ledger_facts.h"
+#include "report/ledger_json.h"
+#include "report/ledger_text.h"
+#include "report/ledger_tsv.h"
+
+namespace inferdiff {
+namespace {
+
+std::optional<int64_t> WallOf(const Step& step) {
+  if (!step.next_begin_ns) return std::nullopt;
+  return *step.next_begin_ns - step.begin_ns;
+}
+
+Section EvidenceSection(const StepsReport& report) {
+  const Steps& steps = report.steps;
+  size_t used = 0;
+  for (const Step& step : steps.steps) used += step.excluded_id.empty() ? 1 : 0;
+  Section section;
+  section.before.push_back(
+      fmt::format("{}  {} steps, {} of them used, {} graph replays",
+                  Quoted(report.source.label), steps.steps.size(), used,
+                  steps.replays.size()));
+  section.after.push_back(
+      fmt::format("Evidence: {}. {}", IdOf(steps.evidence), steps.how));
+  if (!steps.cross_check.empty()) {
+    section.after.push_back(fmt::format(
+        "Cross-check{}: {}", steps.cross_check_agrees ? "" : " DISAGREES",
+        steps.cross_check));
+  }
+  for (std::string& line : ExcludedSteps(steps))
+    section.after.push_back(std::move(line));
+  return section;
+}
+
+Section GroupsSection(const Steps& steps) {
+  Table table;
+  table.columns = {{"Group", Align::kRight},
+                   {"steps of equal shape", Align::kLeft},
+                   {"steps"},
+                   {"used"},
+                   {"", Align::kLeft}};
+  for (size_t i = 0; i < steps.groups.size(); ++i) {
+    const StepGroup& group = steps.groups[i];
+    std::string shape = ShapeText(group.shape);
+    if (group.context_min && group.context_max && !group.shape.context) {
+      shape += fmt::format(", context {} to {}", Grouped(*group.context_min),
+                           Grouped(*group.context_max));
+    }
+    table.Add(
+        {fmt::format("{}", i), shape, fmt::format("{}", group.steps),
+         fmt::format("{}", group.used),
+         i == steps.main_group ? "accounted unless --group says other" : ""});
+  }
+  return {.title = "Groups", .table = std::move(table)};
+}
+
+Section StepsSection(const Steps& steps) {
+  std::vector<Rational> walls;
+  for (const Step& step : steps.steps)
+    if (const auto wall = WallOf(step)) walls.push_back({*wall, 1});
+  const TimeUnit unit = UnitFor(walls);
+  const int64_t origin = steps.steps.empty() ? 0 : steps.steps[0].begin_ns;
+  Table table;
+  table.columns = {{"Step", Align::kRight},
+                   {"group", Align::kRight},
+                   {"begins at ms"},
+                   {fmt::format("wall {}", unit.name)},
+                   {"ops"},
+                   {"marker", Align::kLeft, true, true},
+                   {"left out", Align::kLeft}};
+  for (size_t i = 0; i < steps.steps.size(); ++i) {
+    const Step& step = steps.steps[i];
+    const auto wall = WallOf(step);
+    table.Add({fmt::format("{}", i), fmt::format("{}", step.group),
+               Decimal({step.begin_ns - origin, 1}, 3, kMilliseconds.ns),
+               wall ? Decimal({*wall, 1}, 3, unit.ns) : std::string(kDash),
+               fmt::format("{}", step.ops), step.marker, step.excluded_id});
+  }
+  return {.title = "Steps", .table = std::move(table), .folded = true};
+}
+
+nlohmann::ordered_json OptionalInt(const std::optional<int64_t>& value) {
+  return value ? JsonInt(*value) : nlohmann::ordered_json(nullptr);
+}
+
+std::string TsvInt(const std::optional<int64_t>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+}  // namespace
+
+Document StepsDocument(const StepsReport& report) {
+  Document document{.title = "inferdiff steps: " + report.source.label,
+                    .sections = {}};
+  document.sections.push_back(EvidenceSection(report));
+  document.sections.push_back(GroupsSection(report.steps));
+  document.sections.push_back(StepsSection(report.steps));
+  document.sections.push_back(ProvenanceSection({&report.source}));
+  return document;
+}
+
+std::string StepsJsonText(const StepsReport& report) {
+  nlohmann::ordered_json document =
+      JsonDocument("steps", report.source.rules_hash);
+  document.update(JsonSource(report.source));
+  document["evidence"] = IdOf(report.steps.evidence);
+  document["how"] = report.steps.how;
+  document["cross_check"] = report.steps.cross_check;
+  document["cross_check_agrees"] = report.steps.cross_check_agrees;
+  document["main_group"] = report.steps.main_group;
+  document["groups"] = JsonGroups(report.steps);
+  auto& list = document["steps"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < report.steps.steps.size(); ++i) {
+    const Step& step = report.steps.steps[i];
+    list.push_back({{"step", i},
+                    {"group", step.group},
+                    {"kind", IdOf(step.shape.kind)},
+                    {"batch", OptionalInt(step.shape.batch)},
+                    {"tokens", OptionalInt(step.shape.tokens)},
+                    {"context", OptionalInt(step.shape.context)},
+                    {"begin_ns", JsonInt(step.begin_ns)},
+                    {"wall_ns", OptionalInt(WallOf(step))},
+                    {"ops", step.ops},
+                    {"marker", step.marker},
+                    {"excluded", step.excluded_id},
+                    {"reason", step.excluded_why}});
+  }
+  return JsonText(document);
+}
+
+std::string StepsTsv(const StepsReport& report) {
+  std::string out = TsvProvenance(report.source);
+  out +=
+      "step\tgroup\tkind\tbatch\ttokens\tcontext\tbegin_ns\twall_ns\tops\t"
+      "excluded\tmarker\n";
+  for (size_t i = 0; i < report.steps.steps.size(); ++i) {
+    const Step& step = report.steps.steps[i];
+    out +=
+        fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n", i,
+                    step.group, IdOf(step.shape.kind), TsvInt(step.shape.batch),
+                    TsvInt(step.shape.tokens), TsvInt(step.shape.context),
+                    step.begin_ns, TsvInt(WallOf(step)), step.ops,
+                    TsvField(step.excluded_id), TsvField(step.marker));
+  }
+  return out;
+}
+
+}  // namespace inferdiff

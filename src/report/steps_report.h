@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of a trace: evidence first, since it is what people dispute.
+#pragma once
+
+#include <string>
+
+#include "ledger/ledger.h"
+#include "report/document.h"
+#include "steps/steps.h"
+
+namespace inferdiff {
+
+struct StepsReport {
+  Provenance source;
+  const Steps& steps;
+};
+
+Document StepsDocument(const StepsReport& report);
+std::string StepsJsonText(const StepsReport& report);
+/// A line a step: step, group, kind, batch, tokens, context, begin_ns,
+/// wall_ns, ops, excluded, marker. Unknown is empty.
+std::string StepsTsv(const StepsReport& report);
+
+}  // namespace inferdiff
