@@ -7,7 +7,8 @@
 - A folder includes only what its row allows; every folder has a row, every
   row has a folder, and a row names only itself and rows above it.
 - Third-party headers appear in .cc files only (fmt and forward declarations
-  excepted), and only in the folders their row names. A third-party header without a row is an error.
+  excepted), and only in the folders their row names. One without a row is an
+  error.
 - Only cli prints or ends the process.
 - Every file starts with its SPDX line; every header has #pragma once.
 """
@@ -125,7 +126,8 @@ class Checker:
             if header != prefix and not (
                     header.startswith(prefix.rstrip("/") + "/")):
                 continue
-            if path.suffix == ".h" and not header.startswith(ALLOWED_IN_HEADERS):
+            if path.suffix == ".h" and (
+                    not header.startswith(ALLOWED_IN_HEADERS)):
                 return f"<{header}> in a header: third-party only in .cc files"
             if folder not in folders and folders != ["all"]:
                 return f"<{header}> is for {', '.join(folders)} only"

@@ -21,6 +21,7 @@ TABLES = """
 | fmt/ | x | all |
 | CLI/ | x | cli |
 | simdjson.h | x | model |
+| nlohmann/ | x | model |
 """
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 HEADER = SPDX + "#pragma once\n"
@@ -34,7 +35,8 @@ class CheckLayers(unittest.TestCase):
         self.write("docs/architecture.md", TABLES)
         self.write("src/base/a.h", HEADER + "#include <vector>\n")
         self.write("src/model/trace.h", HEADER + '#include "base/a.h"\n')
-        self.write("src/model/other.h", HEADER + "#include <fmt/core.h>\n")
+        self.write("src/model/other.h", HEADER + "#include <fmt/core.h>\n"
+                   "#include <nlohmann/json_fwd.hpp>\n")
         self.write("src/model/trace.cc", SPDX + "#include <simdjson.h>\n")
         self.write("src/ledger/ledger.h", HEADER + '#include "model/trace.h"\n')
         self.write("src/cli/main.cc", SPDX + "#include <CLI/CLI.hpp>\n"
@@ -74,6 +76,8 @@ class CheckLayers(unittest.TestCase):
     def test_third_party_headers(self):
         for name, header, message in (
                 ("model/x.h", "simdjson.h", "in a header"),
+                ("model/x.h", "nlohmann/json.hpp", "in a header"),
+                ("base/x.h", "nlohmann/json_fwd.hpp", "is for model only"),
                 ("base/x.cc", "simdjson.h", "is for model only"),
                 ("base/x.cc", "CLI/App.hpp", "is for cli only"),
                 ("base/x.cc", "boost/any.hpp", "not in the table")):
