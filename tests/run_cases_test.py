@@ -104,6 +104,11 @@ class RunCases(unittest.TestCase):
         output = self.expect(77, "# Why.\nneeds: nowhere.json\n$ false\n")
         self.assertIn("nowhere.json", output)
 
+    def test_present_trace_runs(self):
+        (self.folder / "h200").mkdir()
+        (self.folder / "h200/x").write_text("x\n")
+        self.expect(0, "# Why.\nneeds: h200/x\n$ cat traces/h200/x\nx\n")
+
     def test_malformed_cases_fail(self):
         for text in ("", "$ true\n", "# Why.\n", "# Why.\nx\n$ true\n",
                      "# Why.\n# file ../a\n$ true\n",
