@@ -184,16 +184,11 @@ Vendor VendorOf(const Entry& entry, const std::string& text) {
   return Vendor::kUnknown;
 }
 
-/// Joins the alternatives of `match` into one pattern. A user's patterns are
-/// compiled one by one, for a message that points at the wrong one.
-std::string PatternOf(Entry& entry, bool check) {
-  const auto texts = entry.Texts("match");
-  if (texts.empty()) {
-    entry.Fail(entry.where(), "a rule needs 'match'",
-               "add match = 'a regular expression (RE2)'");
-  }
-  std::string pattern;
-  for (const auto& [text, at] : texts) {
+/// A user's patterns are compiled here, for a message that points at the wrong
+/// one; the shipped ones were, by a test.
+std::vector<std::string> PatternsOf(Entry& entry, bool check) {
+  std::vector<std::string> patterns;
+  for (auto& [text, at] : entry.Texts("match")) {
     if (check) {
       const RE2 re(text, MatchOptions());
       if (!re.ok()) {
@@ -206,9 +201,13 @@ std::string PatternOf(Entry& entry, bool check) {
                    "patterns are RE2: no look-ahead, no back-references");
       }
     }
-    pattern += (pattern.empty() ? "" : "|") + text;
+    patterns.push_back(std::move(text));
   }
-  return pattern;
+  if (patterns.empty()) {
+    entry.Fail(entry.where(), "a rule needs 'match'",
+               "add match = 'a regular expression (RE2)'");
+  }
+  return patterns;
 }
 
 std::vector<CheckedExample> CheckedOf(const File& file, Entry& entry) {
@@ -257,7 +256,7 @@ NameRule NameRuleOf(const File& file, const toml::table& table, bool check) {
                "use head or full");
   }
   rule.full = scope == "full";
-  rule.pattern = PatternOf(entry, check);
+  rule.patterns = PatternsOf(entry, check);
   rule.examples = entry.Strings("examples");
   rule.counter_examples = entry.Strings("counter_examples");
   rule.checked = CheckedOf(file, entry);

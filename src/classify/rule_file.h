@@ -20,10 +20,10 @@ struct CheckedExample {
   Vendor vendor = Vendor::kUnknown;
 };
 
-/// One [[rule]]. `pattern` matches the head of a name, or all of it.
+/// One [[rule]]. Any of `patterns` matches the head of a name, or all of it.
 struct NameRule {
   RuleInfo info;
-  std::string pattern;
+  std::vector<std::string> patterns;
   bool full = false;
   std::vector<std::string> examples;
   std::vector<std::string> counter_examples;

@@ -2,12 +2,9 @@
 #include "classify/rule_set.h"
 
 #include <fmt/core.h>
-#include <re2/re2.h>
-#include <re2/set.h>
 
 #include <algorithm>
 #include <array>
-#include <mutex>
 #include <utility>
 
 #include "base/embedded_text.h"
@@ -21,15 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kContainers = {
     "cutlass::device_kernel", "cutlass::Kernel", "cutlass::Kernel2",
     "ck_tile::kentry", "kernel"};
-
-RE2::Options Options() {
-  RE2::Options options;
-  options.set_encoding(RE2::Options::EncodingLatin1);  // names are bytes
-  options.set_never_capture(true);
-  options.set_log_errors(false);
-  options.set_max_mem(int64_t{64} << 20);
-  return options;
-}
 
 uint64_t Fnv1a(std::string_view text, uint64_t hash) {
   for (const char c : text) {
@@ -57,48 +45,6 @@ RuleTexts EmbeddedRuleTexts() {
 }
 
 }  // namespace
-
-/// One automaton for all patterns finds the candidates in one pass; where it
-/// runs out of memory on a hostile name, the patterns are tried one by one.
-struct PatternList::Compiled {
-  Compiled() : set(Options(), RE2::UNANCHORED) {}
-  std::once_flag once;  // compiled when the first text comes
-  RE2::Set set;
-  std::vector<RuleId> rules;  // by index in `set`
-  std::vector<std::string> patterns;
-};
-
-PatternList::PatternList() : compiled_(std::make_unique<Compiled>()) {}
-PatternList::~PatternList() = default;
-
-void PatternList::Add(const std::string& pattern, RuleId rule) {
-  std::string error;
-  if (compiled_->set.Add(pattern, &error) < 0) {
-    throw ContractError("a shipped rule does not compile: " + error);
-  }
-  compiled_->rules.push_back(rule);
-  compiled_->patterns.push_back(pattern);
-}
-
-RuleId PatternList::First(std::string_view text) const {
-  if (compiled_->rules.empty()) return kNoRule;
-  std::call_once(compiled_->once, [this] { compiled_->set.Compile(); });
-  const re2::StringPiece piece(text.data(), text.size());
-  std::vector<int> found;
-  RE2::Set::ErrorInfo error{RE2::Set::kNoError};
-  RuleId first = kNoRule;
-  if (compiled_->set.Match(piece, &found, &error)) {
-    for (const int i : found) {
-      first = std::min(first, compiled_->rules[static_cast<size_t>(i)]);
-    }
-  } else if (error.kind != RE2::Set::kNoError) {
-    for (size_t i = 0; i < compiled_->patterns.size(); ++i) {
-      const RE2 re(compiled_->patterns[i], Options());
-      if (RE2::PartialMatch(piece, re)) return compiled_->rules[i];
-    }
-  }
-  return first;
-}
 
 RuleSet::RuleSet() : impl_(std::make_unique<Impl>()) {}
 RuleSet::RuleSet(RuleSet&&) noexcept = default;
@@ -132,8 +78,9 @@ void RuleSet::Impl::AddNameRules(std::vector<NameRule> rules) {
       throw InputError("bad-rules", "", "more than 30000 rules",
                        "merge rules of one category with '|'");
     }
-    (rule.full ? full : head).Add(rule.pattern, id);
-    if (!rule.full) fallback.Add(rule.pattern, id);
+    for (const std::string& pattern : rule.patterns) {
+      (rule.full ? full : head).Add(pattern, id);
+    }
     infos.push_back(std::move(rule.info));
   }
 }
@@ -202,10 +149,10 @@ NameClass RuleSet::ClassifyName(std::string_view name) const {
     head = text;
   }
   RuleId rule = std::min(impl_->head.First(head), impl_->full.First(text));
-  if (rule == PatternList::kNoRule && head.size() < text.size()) {
-    rule = impl_->fallback.First(text);
+  if (rule == PatternList::kNone && head.size() < text.size()) {
+    rule = impl_->head.First(text);
   }
-  result.rule = rule == PatternList::kNoRule ? impl_->no_rule : rule;
+  result.rule = rule == PatternList::kNone ? impl_->no_rule : rule;
   result.category = impl_->infos[result.rule].category;
   return result;
 }

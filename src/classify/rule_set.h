@@ -2,34 +2,15 @@
 // Inside of RuleSet: compiled name rules and the context rules over them.
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "classify/classify.h"
+#include "classify/pattern_list.h"
 #include "classify/rule_file.h"
 
 namespace inferdiff {
-
-/// Ordered patterns of which the first that matches is asked for.
-class PatternList {
- public:
-  PatternList();
-  ~PatternList();
-  PatternList(const PatternList&) = delete;
-  PatternList& operator=(const PatternList&) = delete;
-
-  void Add(const std::string& pattern, RuleId rule);
-  /// The lowest rule that matches, or kNoRule.
-  RuleId First(std::string_view text) const;
-
-  static constexpr RuleId kNoRule = 0xffff;
-
- private:
-  struct Compiled;
-  std::unique_ptr<Compiled> compiled_;
-};
 
 struct RuleSet::Impl {
   static constexpr RuleId kMaxRules = 30000;
@@ -46,9 +27,8 @@ struct RuleSet::Impl {
   std::vector<bool> is_tail;  // by name rule
   RuleId first_context = 0;   // index of context.rules[0] in infos
   RuleId memcpy_rule = 0, memset_rule = 0, no_rule = 0;
-  PatternList head;      // scope head, on the head of a name
-  PatternList full;      // scope full, on all of it
-  PatternList fallback;  // scope head, on all of a name nothing else knows
+  PatternList head;  // scope head, on the head of a name
+  PatternList full;  // scope full, on all of it
 };
 
 }  // namespace inferdiff
