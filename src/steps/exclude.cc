@@ -200,12 +200,14 @@ void ExcludeProfilerStart(const StepInput& in, Steps& steps) {
   const std::optional<First> first = FirstOf(steps);
   if (!first || first->others.size() < 2 || first->step > 1) return;
   Step& step = steps.steps[first->step];
+  const int64_t more_wall = SaturatingSub(WallOf(step), first->usual_wall_ns);
+  if (more_wall < first->usual_wall_ns / 10) return;
   const std::vector<int64_t> idle = IdleOf(in.trace, steps);
   std::vector<int64_t> usual;
   for (const size_t other : first->others) usual.push_back(idle[other]);
-  const int64_t more_idle = idle[first->step] - *MedianOf(std::move(usual));
-  const int64_t more_wall = WallOf(step) - first->usual_wall_ns;
-  if (more_idle * 2 < more_wall || more_idle < first->usual_wall_ns / 10) {
+  const int64_t more_idle =
+      SaturatingSub(idle[first->step], *MedianOf(std::move(usual)));
+  if (more_idle < more_wall / 2 || more_idle < first->usual_wall_ns / 10) {
     return;
   }
   Exclude(step, "profiler-first-step",
