@@ -139,7 +139,7 @@ std::optional<First> FirstOf(const Steps& steps) {
 
 // Ranks enter the traced region at different times. The first collective of
 // the early one lasts until the others come: no step's cost. It must be four
-// times what the same collective takes in the other steps, and a twentieth of
+// times what the same collective takes in the other steps, and a fiftieth of
 // a step more; a rank that is late in every step stays.
 void ExcludeEarlyRank(const StepInput& in, Steps& steps) {
   const std::optional<First> first = FirstOf(steps);
@@ -161,7 +161,7 @@ void ExcludeEarlyRank(const StepInput& in, Steps& steps) {
     waited = dur;
     usual = *median;
   }
-  if (excess == 0 || excess < first->usual_wall_ns / 20) return;
+  if (excess == 0 || excess < first->usual_wall_ns / 50) return;
   Exclude(steps.steps[first->step], "rank-entered-early",
           fmt::format("a collective took {} where the same one takes {} in the "
                       "other steps: the rank waited for another to enter the "

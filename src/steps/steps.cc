@@ -68,7 +68,7 @@ CrossCheck CheckMarkers(const StepInput& in, const Segmentation& markers,
     const size_t found = WholeSegments(replays->segments);
     check.agrees = marked == found;
     check.sentence =
-        fmt::format("{} hold graph replays, and the replays alone give {}",
+        fmt::format("graph replays lie in {}, and the replays alone give {}",
                     Counted(marked, "marked step"), Counted(found, "step"));
     return check;
   }

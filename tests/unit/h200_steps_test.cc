@@ -50,7 +50,7 @@ struct Bar {
 const Bar kGraphTraces[] = {
     {"graph-serial-TP-0", 8057000, "rank-entered-early", 8},
     {"graph-serial-TP-1", 8057000, "", 8},
-    {"graph-overlap-TP-0", 7954000, "", 8},
+    {"graph-overlap-TP-0", 7954000, "rank-entered-early", 8},
     {"graph-overlap-TP-1", 7954000, "", 8},
     {"verify-serial-TP-0", 17122000, "", 8},
     {"spec-real-TP-0", 15123000, "", 10},
