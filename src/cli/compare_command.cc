@@ -88,7 +88,7 @@ bool InOneFolder(const Sides& sides) {
 SetupFacts FactsOf(const std::string& trace_path) {
   ServerFacts server = ReadServerArgsBeside(trace_path);
   if (!server.problem.empty()) {
-    fmt::print(stderr, "inferdiff: server_args.json beside {}: {}\n",
+    fmt::print(stderr, "inferdiff: server_args.json beside {} {}\n",
                Printable(trace_path), Printable(server.problem));
   }
   return std::move(server.facts);
@@ -164,11 +164,12 @@ int Run(const CompareArguments& arguments) {
   CompareOptions options;
   if (!arguments.category.empty())
     options.category = GroupOption(arguments.category);
-  Outputs outputs(common.format, common.outputs, {Format::kTsv});
+  Outputs outputs(common.format, common.outputs, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const CompareResult result = CompareSides(sides, arguments, rules, options);
-  // The other forms follow.
-  WriteReport(outputs, {{}, {}, [&] { return CompareTsvText(result); }});
+  WriteReport(outputs, {[&] { return CompareDocument(result); },
+                        [&] { return CompareJsonText(result); },
+                        [&] { return CompareTsvText(result); }});
   return std::max(ExitCode(common, result.a.source.counters),
                   ExitCode(common, result.b.source.counters));
 }

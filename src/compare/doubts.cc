@@ -14,28 +14,10 @@ namespace {
 constexpr int64_t kFewSteps = 3;
 constexpr size_t kMaxStepsNamed = 3;
 
-class Collector {
- public:
-  void Add(std::string id, std::string text) {
-    findings_.push_back({std::move(id),
-                         std::move(text),
-                         FindingKind::kDoubt,
-                         HowKnown::kMeasured,
-                         {}});
-  }
-  void Add(std::string_view id, const SideView& side, std::string text) {
-    Add(fmt::format("{}.{}", id, side.name()), std::move(text));
-  }
-  std::vector<Finding> Take() { return std::move(findings_); }
-
- private:
-  std::vector<Finding> findings_;
-};
-
 /// AMD stamps replayed kernels back to back, so the cost of a dispatch is in
 /// the durations; NVIDIA leaves it in the gaps. Eager launches gap for other
 /// reasons again.
-void DoubtIdleInside(const CompareResult& result, Collector* out) {
+void DoubtIdleInside(const CompareResult& result, FindingList* out) {
   const bool graphs_a = RunsGraphs(result.a);
   const bool graphs_b = RunsGraphs(result.b);
   if (!graphs_a && !graphs_b) return;
@@ -59,12 +41,31 @@ void DoubtIdleInside(const CompareResult& result, Collector* out) {
                 "between eager kernels mostly the host's."));
 }
 
-void DoubtRanks(const SideView& side, Collector* out) {
+/// What profiling adds to a step is mostly host time, and lands in the idle
+/// time between launches.
+void DoubtProfiler(const CompareResult& result, FindingList* out) {
+  if (result.gap.basis == Basis::kReplaySpan) return;
+  const SideView a = ViewOf(result, Side::kA);
+  const SideView b = ViewOf(result, Side::kB);
+  const Rational idle_a = a.totals.PerStep(a.totals.idle_outside_ns);
+  const Rational idle_b = b.totals.PerStep(b.totals.idle_outside_ns);
+  if (!AtLeastPercent(idle_a, a.headline(), 5) &&
+      !AtLeastPercent(idle_b, b.headline(), 5))
+    return;
+  out->Add(
+      "profiler-overhead",
+      fmt::format("Profiling slows the host, and the {} (A {}, B {} a "
+                  "step) holds what it adds: time a step without the "
+                  "profiler before acting on it.",
+                  IdleTitle(result.gap), Duration(idle_a), Duration(idle_b)));
+}
+
+void DoubtRanks(const SideView& side, FindingList* out) {
   const TraceInfo& info = side.ledger.source.info;
   if (!info.world_size || *info.world_size <= 1) return;
   const size_t index = static_cast<size_t>(Category::kCommunication);
   if (side.totals.categories[index].count == 0) return;
-  out->Add("one-rank", side,
+  out->Add("one-rank", side.side,
            fmt::format("Only one of {}'s {} ranks is here: waiting for the "
                        "slowest rank cannot be told from transfer, so its "
                        "communication ({} a step) is an upper bound.",
@@ -73,23 +74,23 @@ void DoubtRanks(const SideView& side, Collector* out) {
                            side.totals.categories[index].attributed_ns))));
 }
 
-void DoubtSteps(const SideView& side, Basis basis, Collector* out) {
+void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
   const LedgerResult& ledger = side.ledger;
   if (ledger.used_steps < kFewSteps && basis == Basis::kWall) {
-    out->Add("few-steps", side,
+    out->Add("few-steps", side.side,
              fmt::format("{} has {} used step{}: no spread can be given.",
                          side.name(), ledger.used_steps,
                          ledger.used_steps == 1 ? "" : "s"));
   }
   if (ledger.used_steps > 1 && basis != Basis::kWall) {
-    out->Add("median-step", side,
+    out->Add("median-step", side.side,
              fmt::format("One step of {} stands for {}: its step {}, the "
                          "median.",
                          side.name(), ledger.used_steps,
                          ledger.representative_step));
   }
   if (side.totals.left_out_ops > 0) {
-    out->Add("left-out", side,
+    out->Add("left-out", side.side,
              fmt::format("{} more operations of {}'s step ({}) run around the "
                          "replay and are in no figure here.",
                          Grouped(side.totals.left_out_ops), side.name(),
@@ -97,7 +98,7 @@ void DoubtSteps(const SideView& side, Basis basis, Collector* out) {
   }
   if (ledger.steps.evidence == Evidence::kWholeTrace ||
       ledger.steps.evidence == Evidence::kKernelPeriod) {
-    out->Add("weak-evidence", side,
+    out->Add("weak-evidence", side.side,
              ledger.steps.evidence == Evidence::kWholeTrace
                  ? fmt::format("Nothing in {} marks a step or repeats: the "
                                "whole trace counts as one step.",
@@ -107,14 +108,14 @@ void DoubtSteps(const SideView& side, Basis basis, Collector* out) {
                                side.name()));
   }
   if (!ledger.steps.cross_check_agrees) {
-    out->Add("cross-check", side,
+    out->Add("cross-check", side.side,
              fmt::format("{}'s step borders disagree with a second kind of "
                          "evidence: {}",
                          side.name(), ledger.steps.cross_check));
   }
 }
 
-void DoubtExcluded(const SideView& side, Collector* out) {
+void DoubtExcluded(const SideView& side, FindingList* out) {
   std::map<std::string, std::vector<size_t>> by_reason;
   const std::vector<Step>& steps = side.ledger.steps.steps;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -126,14 +127,14 @@ void DoubtExcluded(const SideView& side, Collector* out) {
     for (size_t i = 0; i < indices.size() && i < kMaxStepsNamed; ++i)
       which += fmt::format("{}{}", i == 0 ? "" : ", ", indices[i]);
     if (indices.size() > kMaxStepsNamed) which += ", \u2026";
-    out->Add("left-out-steps." + reason, side,
+    out->Add("left-out-steps." + reason, side.side,
              fmt::format("{} step{} of {} left out ({}): {}", indices.size(),
                          indices.size() == 1 ? "" : "s", side.name(), which,
                          steps[indices.front()].excluded_why));
   }
 }
 
-void DoubtSpread(const SideView& side, Collector* out) {
+void DoubtSpread(const SideView& side, FindingList* out) {
   const Stat& wall = side.ledger.per_step.wall;
   if (wall.n < kFewSteps || wall.median <= 0) return;
   // A tenth of the steps 20 % above the median, or one at the double: the
@@ -141,7 +142,7 @@ void DoubtSpread(const SideView& side, Collector* out) {
   if (wall.p90 - wall.median < wall.median / 5 &&
       wall.max - wall.median < wall.median)
     return;
-  out->Add("spread", side,
+  out->Add("spread", side.side,
            fmt::format("{}'s steps spread: median {}, 90 % below {}, longest "
                        "{}; the split is of the mean, {}.",
                        side.name(), Duration({wall.median, 1}),
@@ -149,7 +150,7 @@ void DoubtSpread(const SideView& side, Collector* out) {
                        Duration(wall.mean())));
 }
 
-void DoubtNoise(const CompareResult& result, Collector* out) {
+void DoubtNoise(const CompareResult& result, FindingList* out) {
   const Stat& a = result.a.per_step.wall;
   const Stat& b = result.b.per_step.wall;
   if (!WithinSpread(result)) return;
@@ -160,11 +161,11 @@ void DoubtNoise(const CompareResult& result, Collector* out) {
                        Duration({b.p10, 1}), Duration({b.p90, 1})));
 }
 
-void DoubtCoverage(const SideView& side, Collector* out) {
+void DoubtCoverage(const SideView& side, FindingList* out) {
   const Coverage& coverage = side.ledger.coverage;
   const int64_t unnamed = coverage.unclassified_ns + coverage.other_ns;
   if (AtLeastPercent({unnamed, 1}, {coverage.total_ns, 1}, 1) && unnamed > 0) {
-    out->Add("unclassified", side,
+    out->Add("unclassified", side.side,
              fmt::format("{} of {}'s GPU time is unclassified or other ({} in "
                          "the whole file).",
                          Share({unnamed, 1}, {coverage.total_ns, 1}, 1),
@@ -172,21 +173,21 @@ void DoubtCoverage(const SideView& side, Collector* out) {
   }
   const Rational foreign = side.totals.PerStep(side.totals.foreign_ns);
   if (foreign.num > 0 && AtLeastPercent(foreign, side.headline(), 1)) {
-    out->Add("foreign", side,
+    out->Add("foreign", side.side,
              fmt::format("{} a step of {} ({}) belongs to none of its steps.",
                          Duration(foreign), side.name(),
                          Share(foreign, side.headline(), 1)));
   }
 }
 
-void DoubtImport(const SideView& side, Collector* out) {
+void DoubtImport(const SideView& side, FindingList* out) {
   const Provenance& source = side.ledger.source;
   if (source.info.truncated) {
-    out->Add("truncated", side,
+    out->Add("truncated", side.side,
              fmt::format("{}'s file ends in the middle.", side.name()));
   }
   if (side.ledger.coverage.dropped_records > 0) {
-    out->Add("dropped", side,
+    out->Add("dropped", side.side,
              fmt::format("{} records of {} were dropped when it was read.",
                          side.ledger.coverage.dropped_records, side.name()));
   }
@@ -203,11 +204,12 @@ bool WithinSpread(const CompareResult& result) {
 }
 
 std::vector<Finding> FindDoubts(const CompareResult& result) {
-  Collector out;
+  FindingList out(FindingKind::kDoubt);
   const SideView sides[] = {ViewOf(result, Side::kA), ViewOf(result, Side::kB)};
   if (result.comparable.verdict != Comparability::kNo) {
     DoubtNoise(result, &out);
     DoubtIdleInside(result, &out);
+    DoubtProfiler(result, &out);
   }
   for (const SideView& side : sides) DoubtRanks(side, &out);
   for (const SideView& side : sides) DoubtSpread(side, &out);

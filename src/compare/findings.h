@@ -7,6 +7,33 @@
 
 namespace inferdiff {
 
+/// Findings of one kind, as they are found.
+class FindingList {
+ public:
+  explicit FindingList(FindingKind kind) : kind_(kind) {}
+
+  Finding& Add(std::string id, std::string text,
+               HowKnown how = HowKnown::kMeasured) {
+    findings_.push_back({std::move(id), std::move(text), kind_, how, {}});
+    return findings_.back();
+  }
+  /// Of one side: the id gets its name, "host-bound.A".
+  Finding& Add(std::string_view id, Side side, std::string text,
+               HowKnown how = HowKnown::kMeasured) {
+    return Add(std::string(id) + '.' + std::string(NameOf(side)),
+               std::move(text), how);
+  }
+  std::vector<Finding> Take() { return std::move(findings_); }
+
+ private:
+  FindingKind kind_;
+  std::vector<Finding> findings_;
+};
+
+/// Who is faster and by how much, and what makes most of the gap.
+void FindSpeed(const CompareResult& result, FindingList* out);
+void FindContributors(const CompareResult& result, FindingList* out);
+
 /// What the comparison shows; empty where the verdict is "no".
 std::vector<Finding> FindResults(const CompareResult& result);
 

@@ -114,8 +114,7 @@ class SideColumns {
     cells->emplace_back(share_.empty() ? std::string(kDash)
                                        : Decimal({share_[i], 1}, 1, 10));
     const bool pseudo = lines_[i].pseudo;
-    cells->emplace_back(pseudo ? ""
-                               : unit_.Print(totals_.PerStep(figures.sum_ns)));
+    cells->emplace_back(pseudo ? "" : unit_.Print(sum_[i]));
     cells->emplace_back(pseudo ? "" : Count(figures.ops));
   }
 

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "base/number.h"
+#include "compare/findings.h"
+#include "compare/sentences.h"
+
+namespace inferdiff {
+namespace {
+
+// A part of the gap is worth a sentence from this share of it on.
+constexpr int64_t kWorthNamingPercent = 5;
+constexpr size_t kMaxContributors = 3;
+
+/// B - A turned into "the slower side minus the faster".
+Rational Oriented(const Gap& gap, Rational delta) {
+  return gap.slower == Side::kA ? Negated(delta) : delta;
+}
+
+/// The parts that the slower side has most more of, largest first.
+std::vector<GapPart> LargestParts(const CompareResult& result) {
+  std::vector<GapPart> parts = result.gap_parts;
+  std::stable_sort(
+      parts.begin(), parts.end(), [&](const GapPart& x, const GapPart& y) {
+        return Oriented(result.gap, y.delta) < Oriented(result.gap, x.delta);
+      });
+  return parts;
+}
+
+/// "work: MoE" within a sentence.
+std::string_view Phrase(const GapPart& part) {
+  constexpr std::string_view kWork = "work: ";
+  std::string_view phrase = part.title;
+  if (phrase.starts_with(kWork)) phrase.remove_prefix(kWork.size());
+  return phrase;
+}
+
+/// "Of that, 48 % is MoE, up to 21 % communication." Where parts are larger
+/// than the gap itself, shares of it would say nothing.
+std::string Breakdown(const CompareResult& result) {
+  constexpr size_t kMost = 3;
+  const Gap& gap = result.gap;
+  const Rational whole = Magnitude(gap.total);
+  const std::vector<GapPart> parts = LargestParts(result);
+  if (parts.empty()) return {};
+  const auto delta = [&](const GapPart& part) {
+    return Oriented(gap, part.delta);
+  };
+  const GapPart& first = parts.front();
+  const GapPart& last = parts.back();
+  if (whole < delta(first) && delta(last).num < 0) {
+    return fmt::format(" Larger differences cancel in it: {} {}, {} {}.",
+                       Phrase(first), SignedDuration(delta(first)),
+                       Phrase(last), SignedDuration(delta(last)));
+  }
+  std::string text;
+  size_t named = 0;
+  for (const GapPart& part : parts) {
+    if (named == kMost || !AtLeastPercent(delta(part), whole, 10)) break;
+    text += fmt::format("{}{}{} {}{}", named == 0 ? " Of that, " : ", ",
+                        part.how == HowKnown::kBound ? "up to " : "",
+                        Share(delta(part), whole, 0), named == 0 ? "is " : "",
+                        Phrase(part));
+    ++named;
+  }
+  return named == 0 ? text : text + ".";
+}
+
+/// "6.65 ms a step" or "a replay span of 6.65 ms".
+std::string TimeOnBasis(Basis basis, Rational ns) {
+  return basis == Basis::kWall
+             ? Duration(ns) + " a step"
+             : fmt::format("a {} of {}", TitleOf(basis), Duration(ns));
+}
+
+/// What `side` has of a group: what its difference in work is made of.
+Rational WorkTime(const SideTotals& side, const SideAmounts& amounts) {
+  return side.PerStep(amounts.sum_ns - amounts.hidden_same_lane_ns);
+}
+
+/// What both sides spend on a part of the gap, as a sentence names it.
+struct Contribution {
+  std::string verb;   // "spends", "is idle"
+  std::string where;  // " in MoE", " outside replays"
+  Rational a, b;
+};
+
+/// None for the parts that have sentences of their own.
+std::optional<Contribution> ContributionOf(const CompareResult& result,
+                                           const GapPart& part) {
+  const SideTotals& a = result.a_totals;
+  const SideTotals& b = result.b_totals;
+  if (part.id == "idle") {
+    return Contribution{
+        "is idle", result.gap.has_replays ? " outside replays" : "",
+        a.PerStep(a.idle_outside_ns), b.PerStep(b.idle_outside_ns)};
+  }
+  for (const GroupComparison& group : result.groups) {
+    if (part.id != "work." + group.whole.id) continue;
+    return Contribution{"spends", " in " + group.whole.title,
+                        WorkTime(a, group.whole.a), WorkTime(b, group.whole.b)};
+  }
+  return std::nullopt;
+}
+
+void AddContributor(const CompareResult& result, const GapPart& part,
+                    const Contribution& of, FindingList* out) {
+  const Gap& gap = result.gap;
+  const Rational delta = Oriented(gap, part.delta);
+  const bool slower_has_more = delta.num > 0;
+  const std::string figures =
+      fmt::format("{} on A, {} on B", Duration(of.a), Duration(of.b));
+  if (!slower_has_more) {
+    out->Add("slower-ahead." + part.id,
+             fmt::format("{}, the slower side, {} {} a step less{} ({}).",
+                         NameOf(gap.slower), of.verb, Duration(Negated(delta)),
+                         of.where, figures),
+             part.how);
+    return;
+  }
+  const Rational whole = Magnitude(gap.total);
+  Finding& finding = out->Add(
+      "contributor." + part.id,
+      fmt::format("{} {} {} a step more{} ({}): {} the gap.",
+                  NameOf(gap.slower), of.verb, Duration(delta), of.where,
+                  figures,
+                  whole < delta ? "more than" : Share(delta, whole, 0) + " of"),
+      part.how);
+  // What a profiler adds is in the idle time: no prize without a run of its
+  // own.
+  if (part.how == HowKnown::kMeasured && part.id != "idle")
+    finding.prize = delta;
+}
+
+}  // namespace
+
+void FindSpeed(const CompareResult& result, FindingList* out) {
+  const Gap& gap = result.gap;
+  if (gap.slower == Side::kNeither) {
+    out->Add("same-speed", fmt::format("A and B take the same time: {} and {}.",
+                                       TimeOnBasis(gap.basis, gap.a_total),
+                                       Duration(gap.b_total)));
+    return;
+  }
+  const bool a_slower = gap.slower == Side::kA;
+  const Rational slow = a_slower ? gap.a_total : gap.b_total;
+  const Rational fast = a_slower ? gap.b_total : gap.a_total;
+  // Below 1.1 a factor hides its only digit that counts.
+  const std::string factor = AtLeastPercent(slow - fast, fast, 10)
+                                 ? Ratio(slow, fast) + " \u00d7"
+                                 : Share(slow - fast, fast, 1);
+  out->Add("faster",
+           fmt::format("{} is {} slower than {}: {} against {}, {} more.",
+                       NameOf(gap.slower), factor, NameOf(Other(gap.slower)),
+                       TimeOnBasis(gap.basis, slow), Duration(fast),
+                       Duration(slow - fast)) +
+               (WithinSpread(result) ? " Single steps differ by more." : "") +
+               Breakdown(result));
+}
+
+/// The parts that make the gap, then those that make it smaller.
+void FindContributors(const CompareResult& result, FindingList* out) {
+  const Gap& gap = result.gap;
+  if (gap.slower == Side::kNeither) return;
+  std::vector<GapPart> parts = LargestParts(result);
+  const Rational whole = Magnitude(gap.total);
+  for (const bool more : {true, false}) {
+    size_t named = 0;
+    for (const GapPart& part : parts) {
+      const Rational delta = Oriented(gap, part.delta);
+      const auto of = ContributionOf(result, part);
+      if (!of || named == kMaxContributors) continue;
+      if (!AtLeastPercent(more ? delta : Negated(delta), whole,
+                          kWorthNamingPercent))
+        continue;
+      AddContributor(result, part, *of, out);
+      ++named;
+    }
+    std::reverse(parts.begin(), parts.end());
+  }
+}
+
+std::vector<GapPart> PartsOfGap(const CompareResult& result) {
+  const Gap& gap = result.gap;
+  std::vector<GapPart> parts;
+  for (const GroupComparison& group : result.groups) {
+    // Communication holds what the ranks wait for each other.
+    const bool waits = group.whole.id == IdOf(Category::kCommunication) &&
+                       (result.a.source.info.world_size != 1 ||
+                        result.b.source.info.world_size != 1);
+    parts.push_back({"work." + group.whole.id, "work: " + group.whole.title,
+                     group.whole.work,
+                     waits ? HowKnown::kBound : HowKnown::kMeasured});
+  }
+  parts.push_back({"work.idle_inside", "work: idle inside replays",
+                   gap.idle_inside, HowKnown::kMeasured});
+  parts.push_back({"rank_wait", "waiting for the slowest rank", gap.rank_wait,
+                   HowKnown::kBound});
+  parts.push_back(
+      {"concurrency", "concurrency", gap.concurrency, HowKnown::kBound});
+  parts.push_back({"foreign",
+                   gap.basis == Basis::kReplaySpan
+                       ? "other work during the replay"
+                       : "foreign work",
+                   gap.foreign, HowKnown::kMeasured});
+  parts.push_back({"idle", IdleTitle(gap), gap.idle, HowKnown::kMeasured});
+  return parts;
+}
+
+}  // namespace inferdiff

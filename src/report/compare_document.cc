@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "report/compare_report.h"
+#include "report/compare_tables.h"
+#include "report/ledger_facts.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr size_t kTopKernels = 8;
+constexpr size_t kDiveKernels = 15;
+
+const SideTotals& TotalsOf(const CompareResult& result, Side side) {
+  return side == Side::kA ? result.a_totals : result.b_totals;
+}
+
+const LedgerResult& LedgerOf(const CompareResult& result, Side side) {
+  return side == Side::kA ? result.a : result.b;
+}
+
+std::string Joined(const std::vector<std::string>& words,
+                   std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+std::string Verdict(const ComparableResult& comparable) {
+  const std::string reasons = Joined(comparable.reasons, "; ");
+  if (comparable.verdict == Comparability::kNo)
+    return fmt::format("Not comparable: {}.", reasons);
+  if (comparable.verdict == Comparability::kYes)
+    return "Comparable: every field that should match is known and equal.";
+  if (comparable.reasons.empty())
+    return "Comparable, as far as both sides say.";
+  return fmt::format("Comparable with {} reservation{}: {}.",
+                     comparable.reasons.size(),
+                     comparable.reasons.size() == 1 ? "" : "s", reasons);
+}
+
+Section Sides(const CompareResult& result) {
+  Section section;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const LedgerResult& ledger = LedgerOf(result, side);
+    section.before.push_back(fmt::format("{}  {}  {}", NameOf(side),
+                                         Quoted(ledger.source.label),
+                                         SideFacts(ledger)));
+  }
+  section.after.push_back(Verdict(result.comparable));
+  if (!result.comparable.unknown.empty()) {
+    section.after.push_back(
+        fmt::format("Unknown on a side, so not counted as equal: {}.",
+                    Joined(result.comparable.unknown, ", ")));
+  }
+  return section;
+}
+
+/// The headline, and the two largest reasons in one sentence.
+Section Headline(const CompareResult& result) {
+  Section section;
+  for (const Finding& finding : result.findings) {
+    if (finding.id == "faster" || finding.id == "same-speed")
+      section.before.push_back(finding.text);
+  }
+  return section;
+}
+
+Section Waterfall(const CompareResult& result) {
+  Section section;
+  const Gap& gap = result.gap;
+  section.title =
+      gap.slower == Side::kNeither
+          ? "What the two differ in, B minus A"
+          : fmt::format(
+                "Where the {} are, {} minus {}",
+                Duration(gap.a_total < gap.b_total ? gap.b_total - gap.a_total
+                                                   : gap.a_total - gap.b_total),
+                NameOf(gap.slower), NameOf(Other(gap.slower)));
+  section.table = WaterfallTable(result);
+  if (gap.concurrency.num != 0) {
+    section.after.push_back(
+        "Work is durations added up, without the waits of early starts; what "
+        "other streams hide of it is the concurrency line. \u2264 marks a "
+        "bound.");
+  }
+  return section;
+}
+
+/// "attributed 3.412 + other 0.000 + idle 0.173 = replay span 3.585 ms"
+std::string CheckLine(const CompareResult& result, Side side) {
+  const SideTotals& totals = TotalsOf(result, side);
+  const TableUnit unit = UnitOf(result);
+  const std::vector<int64_t> parts =
+      AddingIntegers({totals.PerStep(totals.all.attributed_ns),
+                      totals.PerStep(totals.foreign_ns),
+                      totals.PerStep(totals.idle_inside_ns) +
+                          totals.PerStep(totals.idle_outside_ns)},
+                     unit.last_digit_ns);
+  return fmt::format(
+      "{}: attributed {} + {} {} + idle {} = {} {} {} a step, checked in ns "
+      "over {} step{}.",
+      NameOf(side), unit.Print(parts[0]),
+      result.gap.basis == Basis::kReplaySpan ? "other" : "foreign",
+      unit.Print(parts[1]), unit.Print(parts[2]), TitleOf(result.gap.basis),
+      unit.Print(parts[0] + parts[1] + parts[2]), unit.name, totals.steps,
+      totals.steps == 1 ? "" : "s");
+}
+
+Section Categories(const CompareResult& result) {
+  Section section;
+  section.title = fmt::format(
+      "Time by category, a step ({}; sum = durations added up)",
+      result.gap.basis == Basis::kWall
+          ? "mean of the used steps"
+          : fmt::format("within the {}", TitleOf(result.gap.basis)));
+  section.table = CategoryTable(result);
+  for (const Side side : {Side::kA, Side::kB})
+    section.after.push_back(CheckLine(result, side));
+  for (const Side side : {Side::kA, Side::kB}) {
+    const SideTotals& totals = TotalsOf(result, side);
+    if (totals.all.sum_ns <= totals.headline_ns) continue;
+    section.after.push_back(fmt::format(
+        "{}'s durations add up to more than its {}: operations overlap, and "
+        "{} a step of them are hidden behind others.",
+        NameOf(side), TitleOf(result.gap.basis),
+        Duration(totals.PerStep(totals.all.hidden_same_lane_ns +
+                                totals.all.hidden_cross_lane_ns))));
+  }
+  return section;
+}
+
+Section Families(const CompareResult& result, Side side,
+                 const std::vector<FamilyAmounts>& families, size_t rows,
+                 std::string title) {
+  Section section;
+  section.title = std::move(title);
+  section.table = FamilyTable(result, side, families, rows);
+  section.folded = true;
+  return section;
+}
+
+Section Sentences(const CompareResult& result, FindingKind kind,
+                  std::string title) {
+  Section section;
+  section.title = std::move(title);
+  for (const Finding& finding : result.findings) {
+    if (finding.kind != kind) continue;
+    if (finding.id == "faster" || finding.id == "same-speed") continue;
+    std::string text = finding.text;
+    if (finding.how != HowKnown::kMeasured)
+      text += fmt::format(" ({})", IdOf(finding.how));
+    section.before.push_back(std::move(text));
+  }
+  return section;
+}
+
+}  // namespace
+
+Document CompareDocument(const CompareResult& result) {
+  const bool fair = result.comparable.verdict != Comparability::kNo;
+  Document document;
+  document.title = fmt::format("{} against {}", Quoted(result.a.source.label),
+                               Quoted(result.b.source.label));
+  const auto add = [&](Section section) {
+    const bool empty = section.before.empty() && section.after.empty() &&
+                       (!section.table || section.table->rows.empty());
+    if (!empty) document.sections.push_back(std::move(section));
+  };
+  add(Sides(result));
+  if (fair) {
+    add(Headline(result));
+    add(Waterfall(result));
+    add(Sentences(result, FindingKind::kResult, "Key findings"));
+  }
+  add(Categories(result));
+  if (result.dive) {
+    const CategoryDive& dive = *result.dive;
+    Section section;
+    section.title = fmt::format("Deep dive: {}", dive.title);
+    section.before = dive.sentences;
+    add(std::move(section));
+    add(Families(result, Side::kA, dive.a, kDiveKernels,
+                 fmt::format("{} on A", dive.title)));
+    add(Families(result, Side::kB, dive.b, kDiveKernels,
+                 fmt::format("{} on B", dive.title)));
+  }
+  Section steps;
+  steps.title = "Steps, as accounted";
+  steps.table = StepTable(result);
+  steps.folded = true;
+  add(std::move(steps));
+  add(Families(result, Side::kA, result.a_families, kTopKernels,
+               "Top kernels of A"));
+  add(Families(result, Side::kB, result.b_families, kTopKernels,
+               "Top kernels of B"));
+  Section setup;
+  setup.title = "Set-up";
+  setup.table = SetupTableOf(result);
+  setup.folded = true;
+  add(std::move(setup));
+  add(Sentences(result, FindingKind::kDoubt, "Read with care"));
+  return document;
+}
+
+}  // namespace inferdiff

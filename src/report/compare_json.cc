@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <nlohmann/json.hpp>
+
+#include "base/number.h"
+#include "report/compare_report.h"
+#include "report/ledger_json.h"
+
+namespace inferdiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json TextOrNull(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json ExactJson(Rational value) {
+  return {{"num", JsonInt(value.num)}, {"den", JsonInt(value.den)}};
+}
+
+Json SetupJson(const std::vector<SetupRow>& setup) {
+  constexpr std::string_view kRoles[] = {"shown", "reservation", "required"};
+  Json list = Json::array();
+  for (const SetupRow& row : setup) {
+    list.push_back({{"field", row.field},
+                    {"a", TextOrNull(row.a)},
+                    {"b", TextOrNull(row.b)},
+                    {"same", row.same ? Json(*row.same) : Json(nullptr)},
+                    {"role", kRoles[static_cast<size_t>(row.role)]}});
+  }
+  return list;
+}
+
+/// Whole ns that add up, and beside them the fractions they were rounded from.
+Json GapJson(const Gap& gap) {
+  const std::vector<std::pair<const char*, Rational>> parts = {
+      {"work", gap.work},
+      {"rank_wait", gap.rank_wait},
+      {"concurrency", gap.concurrency},
+      {"foreign", gap.foreign},
+      {"idle", gap.idle}};
+  std::vector<Rational> values;
+  for (const auto& part : parts) values.push_back(part.second);
+  const std::vector<int64_t> rounded = AddingIntegers(values);
+  int64_t total = 0;
+  for (const int64_t part : rounded) total += part;
+  Json json = {{"basis", IdOf(gap.basis)},
+               {"slower", NameOf(gap.slower)},
+               {"wall", JsonInt(total)}};
+  Json exact = {{"a_wall", ExactJson(gap.a_total)},
+                {"b_wall", ExactJson(gap.b_total)},
+                {"wall", ExactJson(gap.total)}};
+  for (size_t i = 0; i < parts.size(); ++i) {
+    json[parts[i].first] = JsonInt(rounded[i]);
+    exact[parts[i].first] = ExactJson(parts[i].second);
+  }
+  exact["idle_inside"] = ExactJson(gap.idle_inside);
+  json["a_wall_ns"] = JsonRational(gap.a_total);
+  json["b_wall_ns"] = JsonRational(gap.b_total);
+  json["rank_wait_known"] = false;
+  json["exact"] = std::move(exact);
+  return json;
+}
+
+Json PartsJson(const std::vector<GapPart>& parts) {
+  std::vector<Rational> deltas;
+  for (const GapPart& part : parts) deltas.push_back(part.delta);
+  const std::vector<int64_t> rounded = AddingIntegers(deltas);
+  Json list = Json::array();
+  for (size_t i = 0; i < parts.size(); ++i) {
+    list.push_back({{"id", parts[i].id},
+                    {"title", parts[i].title},
+                    {"delta_ns", JsonInt(rounded[i])},
+                    {"how", IdOf(parts[i].how)}});
+  }
+  return list;
+}
+
+Json AmountsJson(const SideAmounts& amounts) {
+  return {{"count", JsonInt(amounts.count)},
+          {"sum_ns", JsonInt(amounts.sum_ns)},
+          {"attributed_ns", JsonInt(amounts.attributed_ns)},
+          {"hidden_same_lane_ns", JsonInt(amounts.hidden_same_lane_ns)},
+          {"hidden_cross_lane_ns", JsonInt(amounts.hidden_cross_lane_ns)}};
+}
+
+Json SideJson(const SideTotals& side) {
+  return {{"steps", JsonInt(side.steps)},
+          {"wall_ns", JsonInt(side.headline_ns)},
+          {"ops", AmountsJson(side.all)},
+          {"foreign_ns", JsonInt(side.foreign_ns)},
+          {"idle_inside_ns", JsonInt(side.idle_inside_ns)},
+          {"idle_outside_ns", JsonInt(side.idle_outside_ns)},
+          {"left_out_ops", JsonInt(side.left_out_ops)},
+          {"left_out_ns", JsonInt(side.left_out_ns)}};
+}
+
+Json CategoryJson(const CompareResult& result, const CategoryComparison& row) {
+  const Rational a = result.a_totals.PerStep(row.a.attributed_ns);
+  const Rational b = result.b_totals.PerStep(row.b.attributed_ns);
+  return {{"name", row.id},
+          {"title", row.title},
+          {"a_ns", JsonRational(a)},
+          {"b_ns", JsonRational(b)},
+          {"work_ns", JsonRational(row.work)},
+          {"concurrency_ns", JsonRational(row.concurrency)},
+          {"a", AmountsJson(row.a)},
+          {"b", AmountsJson(row.b)}};
+}
+
+Json CategoriesJson(const CompareResult& result) {
+  Json list = Json::array();
+  for (const CategoryComparison& row : result.categories)
+    list.push_back(CategoryJson(result, row));
+  const auto pseudo = [&](const char* name, int64_t a, int64_t b) {
+    list.push_back({{"name", name},
+                    {"pseudo", true},
+                    {"a_ns", JsonRational(result.a_totals.PerStep(a))},
+                    {"b_ns", JsonRational(result.b_totals.PerStep(b))}});
+  };
+  const SideTotals& a = result.a_totals;
+  const SideTotals& b = result.b_totals;
+  pseudo("rank_wait", 0, 0);
+  pseudo("foreign", a.foreign_ns, b.foreign_ns);
+  pseudo("idle_inside", a.idle_inside_ns, b.idle_inside_ns);
+  pseudo("idle", a.idle_outside_ns, b.idle_outside_ns);
+  return list;
+}
+
+Json GroupsJson(const CompareResult& result) {
+  Json list = Json::array();
+  for (const GroupComparison& group : result.groups) {
+    Json json = CategoryJson(result, group.whole);
+    json["parts"] = Json::array();
+    for (const CategoryComparison& part : group.parts)
+      json["parts"].push_back(part.id);
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json FindingsJson(const std::vector<Finding>& findings) {
+  Json list = Json::array();
+  for (const Finding& finding : findings) {
+    const bool result = finding.kind == FindingKind::kResult;
+    list.push_back({{"id", finding.id},
+                    {"kind", result ? "result" : "doubt"},
+                    {"text", finding.text},
+                    {"how", IdOf(finding.how)},
+                    {"prize_ns", finding.prize ? JsonRational(*finding.prize)
+                                               : Json(nullptr)}});
+  }
+  return list;
+}
+
+Json FamiliesJson(const std::vector<FamilyAmounts>& families) {
+  Json list = Json::array();
+  for (const FamilyAmounts& family : families) {
+    Json json = {{"family", family.family},
+                 {"example", family.example},
+                 {"category", IdOf(family.category)}};
+    json.update(AmountsJson(family.amounts));
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string CompareJsonText(const CompareResult& result) {
+  Json document = JsonDocument("compare", result.a.source.rules_hash);
+  document["comparable"] = {{"verdict", IdOf(result.comparable.verdict)},
+                            {"reasons", result.comparable.reasons},
+                            {"unknown", result.comparable.unknown}};
+  document["setup"] = SetupJson(result.setup);
+  document["gap"] = GapJson(result.gap);
+  document["gap_parts"] = PartsJson(result.gap_parts);
+  document["a_totals"] = SideJson(result.a_totals);
+  document["b_totals"] = SideJson(result.b_totals);
+  document["categories"] = CategoriesJson(result);
+  document["groups"] = GroupsJson(result);
+  document["findings"] = FindingsJson(result.findings);
+  if (result.dive) {
+    const CategoryDive& dive = *result.dive;
+    document["dive"] = {{"category", CategoryJson(result, dive.whole)},
+                        {"sentences", dive.sentences},
+                        {"a_families", FamiliesJson(dive.a)},
+                        {"b_families", FamiliesJson(dive.b)}};
+  }
+  document["a"] = LedgerJson(result.a);
+  document["b"] = LedgerJson(result.b);
+  return JsonText(document);
+}
+
+}  // namespace inferdiff
