@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 
@@ -78,6 +79,17 @@ TEST(ShippedRules, IdsAreUnique) {
     EXPECT_TRUE(ids.insert(rule.id).second) << rule.id;
     EXPECT_FALSE(rule.why.empty()) << rule.id;
   }
+}
+
+TEST(ShippedRules, FortyKernelsAVendorWereCheckedInTheirSources) {
+  std::map<Vendor, std::set<std::string>> checked;
+  for (const NameRule& rule : ShippedRules()) {
+    for (const CheckedExample& example : rule.checked) {
+      checked[example.vendor].insert(example.name);
+    }
+  }
+  EXPECT_GE(checked[Vendor::kNvidia].size(), 40U);
+  EXPECT_GE(checked[Vendor::kAmd].size(), 40U);
 }
 
 TEST(ShippedContextRules, ChangeExactlyTheOpsTheirExamplesName) {
