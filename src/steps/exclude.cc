@@ -44,31 +44,77 @@ void ExcludeIdle(Steps& steps) {
   }
 }
 
-// A replay that lacks ops of its graph is certain; without one, a step with
-// under four fifths of its group's usual ops is.
-void ExcludeMissingOps(Steps& steps) {
-  std::vector<uint32_t> missing(steps.steps.size(), 0);
+/// What a step consists of, by number.
+struct Content {
+  int64_t ops = 0, eager = 0, replays = 0;
+  int64_t missing = 0;  // ops that its replays lack
+};
+
+std::vector<Content> ContentOf(const Steps& steps) {
+  std::vector<Content> out(steps.steps.size());
+  for (size_t k = 0; k < out.size(); ++k) {
+    out[k].ops = out[k].eager = steps.steps[k].ops;
+  }
   for (const Replay& replay : steps.replays) {
-    if (replay.step != kNone) missing[replay.step] += replay.missing_ops;
+    if (replay.step == kNone) continue;
+    out[replay.step].eager -= replay.ops;
+    out[replay.step].missing += replay.missing_ops;
+    ++out[replay.step].replays;
   }
-  std::vector<std::vector<int64_t>> ops(steps.groups.size());
-  for (const Step& step : steps.steps) {
-    if (IsUsed(step)) ops[step.group].push_back(step.ops);
+  return out;
+}
+
+// Medians of each group over its used steps; zeros below three of them.
+std::vector<Content> UsualContent(const Steps& steps,
+                                  const std::vector<Content>& content) {
+  struct Samples {
+    std::vector<int64_t> ops, eager, replays;
+  };
+  std::vector<Samples> samples(steps.groups.size());
+  for (size_t k = 0; k < content.size(); ++k) {
+    if (!IsUsed(steps.steps[k])) continue;
+    Samples& group = samples[steps.steps[k].group];
+    group.ops.push_back(content[k].ops);
+    group.eager.push_back(content[k].eager);
+    group.replays.push_back(content[k].replays);
   }
-  std::vector<int64_t> usual;
-  for (auto& values : ops) {
-    usual.push_back(values.size() < 3 ? 0 : *MedianOf(std::move(values)));
+  std::vector<Content> out(samples.size());
+  for (size_t g = 0; g < out.size(); ++g) {
+    if (samples[g].ops.size() < 3) continue;
+    out[g].ops = *MedianOf(std::move(samples[g].ops));
+    out[g].eager = *MedianOf(std::move(samples[g].eager));
+    out[g].replays = *MedianOf(std::move(samples[g].replays));
   }
-  for (size_t k = 0; k < steps.steps.size(); ++k) {
+  return out;
+}
+
+// A replay that lacks ops of its graph is certain. Without one, a step with
+// under four fifths of its group's usual ops is; but drafts vary in number,
+// so a cycle with fewer replays lacks nothing. Without markers, eager work
+// that the host launched between two replays (a prefill) is counted to the
+// step before it; it is no part of that step's shape.
+void ExcludeOtherContent(Steps& steps) {
+  const std::vector<Content> content = ContentOf(steps);
+  const std::vector<Content> usual = UsualContent(steps, content);
+  for (size_t k = 0; k < content.size(); ++k) {
     Step& step = steps.steps[k];
-    if (missing[k] > 0) {
+    const Content &has = content[k], &should = usual[step.group];
+    const bool other_cycle =
+        should.replays > 1 && has.replays > 0 && has.replays != should.replays;
+    if (has.missing > 0) {
       Exclude(step, "missing-ops",
               fmt::format("{} ops fewer than in the other replays of its graph",
-                          missing[k]));
-    } else if (int64_t{step.ops} * 5 < usual[step.group] * 4) {
+                          has.missing));
+    } else if (has.ops * 5 < should.ops * 4 && !other_cycle) {
       Exclude(step, "missing-ops",
-              fmt::format("{} ops where steps of its shape have {}", step.ops,
-                          usual[step.group]));
+              fmt::format("{} ops where steps of its shape have {}", has.ops,
+                          should.ops));
+    } else if (steps.evidence == Evidence::kGraphReplays && should.ops > 0 &&
+               (has.eager - should.eager) * 4 > should.ops) {
+      Exclude(step, "mixed-work",
+              fmt::format("{} ops more than usual were launched after its "
+                          "replay: a prefill or other work without a graph",
+                          has.eager - should.eager));
     }
   }
 }
@@ -230,7 +276,7 @@ void ExcludeLast(Steps& steps) {
 
 void ExcludeSteps(const StepInput& in, Steps& steps) {
   ExcludeIdle(steps);
-  ExcludeMissingOps(steps);
+  ExcludeOtherContent(steps);
   ExcludeEarlyRank(in, steps);
   ExcludeProfilerStart(in, steps);
   ExcludeLast(steps);

@@ -11,6 +11,7 @@ namespace inferdiff {
 ///
 ///   idle-step            a data-parallel rank without work
 ///   missing-ops          the trace lost kernels of it
+///   mixed-work           without markers: eager work among its launches
 ///   rank-entered-early   first step only: its collective waited for a rank
 ///                        that was not there yet
 ///   profiler-first-step  first step only: the GPU idled while the profiler

@@ -91,6 +91,7 @@ int64_t MedianOf(std::vector<int64_t>& values) {
 struct Phase {
   size_t offset = 0;  // in the sequence, within the first regular period
   bool by_wait = false;
+  bool everywhere = false;  // the host waits before each replay
 };
 
 // Position j of the period is a border if the host waits before it about as
@@ -104,12 +105,15 @@ Phase FindPhase(const Sequence& s, const Stretch& regular, size_t p) {
     waits[j] += s.waits[i - 1] > 0 ? 1 : 0;
     gaps[j].push_back(s.gap_ns[i - 1]);
   }
-  const size_t most = *std::max_element(waits.begin(), waits.end());
+  std::vector<size_t> rate(p);  // waits per thousand
+  for (size_t j = 0; j < p; ++j) rate[j] = waits[j] * 1000 / seen[j];
+  const auto [least, most] = std::minmax_element(rate.begin(), rate.end());
   Phase phase;
-  phase.by_wait = most > 0 && most * 2 >= (regular.end - regular.begin) / p;
+  phase.by_wait = *most >= 500;
+  phase.everywhere = *least >= 900;
   int64_t longest = -1;
   for (size_t j = 0; j < p; ++j) {
-    if (phase.by_wait && waits[j] * 10 < most * 9) continue;
+    if (phase.by_wait && rate[j] * 10 < *most * 9) continue;
     const int64_t gap = MedianOf(gaps[j]);
     if (gap <= longest) continue;
     longest = gap;
@@ -222,6 +226,13 @@ struct Cut {
   std::string how;
 };
 
+Cut CutEach(const Sequence& s) {
+  Cut cut;
+  cut.runs = CutWhere(std::vector<bool>(s.size(), true), s.size());
+  cut.how = "one replay a step";
+  return cut;
+}
+
 // Without a period: drafts vary in number, or the batch changes from step to
 // step and the graph with it. Each pair of neighbouring graphs is judged as a
 // whole: border or not.
@@ -241,23 +252,31 @@ Cut CutByTransitions(const StepInput& in, const Sequence& s) {
   cut.runs = CutWhere(pauses, s.size());
   cut.how = "cut where the GPU typically pauses between two graphs";
   if (OneLargestEach(in, s, cut.runs)) return cut;
-  cut.runs = CutWhere(std::vector<bool>(s.size(), true), s.size());
-  cut.how = "one replay a step";
-  return cut;
+  return CutEach(s);
+}
+
+// Graphs of about one size are passes of their own (batches that take turns),
+// where drafts are much smaller than what verifies them.
+bool AreAlike(const StepInput& in, const Sequence& s, size_t begin,
+              size_t end) {
+  uint32_t least = UINT32_MAX, most = 0;
+  for (size_t i = begin; i < end; ++i) {
+    least = std::min(least, in.replays.list[s.replay[i]].ops);
+    most = std::max(most, in.replays.list[s.replay[i]].ops);
+  }
+  return least >= most / 2;
 }
 
 Cut FindCut(const StepInput& in, const Sequence& s) {
   const size_t p = PeriodOf(s.symbol);
-  if (p == 1 || s.size() == 1) {
-    Cut cut;
-    cut.runs = CutWhere(std::vector<bool>(s.size(), true), s.size());
-    cut.how = "one replay a step";
-    return cut;
-  }
+  if (p == 1 || s.size() == 1) return CutEach(s);
   if (p == 0) return CutByTransitions(in, s);
   const Stretch regular = LongestRegular(s.symbol, p);
   if (regular.end - regular.begin < 2 * p) return CutByTransitions(in, s);
   const Phase phase = FindPhase(s, regular, p);
+  if (phase.everywhere && AreAlike(in, s, phase.offset, phase.offset + p)) {
+    return CutEach(s);
+  }
   Cut cut;
   const auto first = s.symbol.begin() + static_cast<ptrdiff_t>(phase.offset);
   cut.pattern.assign(first, first + static_cast<ptrdiff_t>(p));

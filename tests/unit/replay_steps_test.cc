@@ -168,6 +168,61 @@ TEST(ReplaySteps, ABatchThatShrinksIsOneReplayAStepInGroups) {
   EXPECT_EQ(s.main_group, 0U);
 }
 
+TEST(ReplaySteps, BatchesThatTakeTurnsAreStepsOfTheirOwn) {
+  Timeline t;
+  for (int i = 0; i < 12; ++i) {
+    t.Run(GraphOf(i % 2 == 0 ? "batch8_" : "batch7_", 50));
+    t.Wait();
+  }
+  const Steps s = t.Find();
+  EXPECT_EQ(ReplaysPerStep(s), Numbers(12, 1));
+  EXPECT_EQ(s.groups.size(), 2U);
+}
+
+TEST(ReplaySteps, AHostThatWaitsForEachDraftDoesNotSplitTheCycle) {
+  Timeline t;
+  for (int cycle = 0; cycle < 8; ++cycle) {
+    for (int d = 0; d < 3; ++d) {
+      t.Run(GraphOf("draft", 6));
+      t.Wait();
+    }
+    t.Run(GraphOf("verify", 80));
+    t.Eager("sample");
+    t.Wait();
+  }
+  EXPECT_EQ(ReplaysPerStep(t.Find()), Numbers(8, 4));
+}
+
+TEST(ReplaySteps, CyclesWithFewerLargeDraftsLackNothing) {
+  Timeline t;
+  for (const int n : {3, 5, 1, 4, 4, 2, 5, 3, 1, 5}) {
+    for (int d = 0; d < n; ++d) t.Run(GraphOf("draft", 40));
+    t.Run(GraphOf("verify", 100));
+    t.Wait();
+  }
+  const Steps s = t.Find();
+  ASSERT_EQ(s.steps.size(), 10U);
+  for (size_t k = 0; k < 9; ++k) EXPECT_EQ(s.steps[k].excluded_id, "") << k;
+}
+
+// Without markers the eager prefill is launched in the step before it.
+TEST(ReplaySteps, AnEagerPrefillExcludesTheStepThatHoldsIt) {
+  Timeline t;
+  for (int i = 0; i < 8; ++i) {
+    t.Run(GraphOf("k", 50));
+    t.Eager("sample");
+    t.Wait();
+    if (i != 4) continue;
+    for (int k = 0; k < 300; ++k) t.Eager("prefill");
+    t.Wait();
+  }
+  const Steps s = t.Find();
+  ASSERT_EQ(s.steps.size(), 8U);
+  for (size_t k = 0; k < 7; ++k) {
+    EXPECT_EQ(s.steps[k].excluded_id, k == 4 ? "mixed-work" : "") << k;
+  }
+}
+
 TEST(ReplaySteps, CutCyclesAtBothEndsAreNamed) {
   Timeline t;
   for (int d = 0; d < 2; ++d) t.Run(GraphOf("draft", 4));
