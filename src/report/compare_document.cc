@@ -85,7 +85,10 @@ Section Waterfall(const CompareResult& result) {
                                                    : gap.a_total - gap.b_total),
                 NameOf(gap.slower), NameOf(Other(gap.slower)));
   section.table = WaterfallTable(result);
-  if (gap.concurrency.num != 0) {
+  const bool shows_concurrency = std::any_of(
+      section.table->rows.begin(), section.table->rows.end(),
+      [](const Row& row) { return row.cells[0].text == "concurrency"; });
+  if (shows_concurrency) {
     section.after.push_back(
         "Work is durations added up, without the waits of early starts; what "
         "other streams hide of it is the concurrency line. \u2264 marks a "
