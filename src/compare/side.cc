@@ -20,6 +20,11 @@ Interval Intersect(Interval x, Interval y) {
   return {std::max(x.begin, y.begin), std::min(x.end, y.end)};
 }
 
+/// From the earlier begin to the later end.
+Interval Hull(Interval x, Interval y) {
+  return {std::min(x.begin, y.begin), std::max(x.end, y.end)};
+}
+
 /// Sorted and disjoint.
 std::vector<Interval> Union(std::vector<Interval> parts) {
   std::sort(parts.begin(), parts.end(),
@@ -132,50 +137,64 @@ SideTotals OnWall(const LedgerResult& ledger) {
   return side;
 }
 
-SideTotals OnSpan(const LedgerResult& ledger, uint32_t only_replay) {
-  SideTotals side;
-  side.kernels.resize(ledger.kernels.size());
+/// Where the representative step's ops lie, clipped as the ledger did.
+struct Layout {
+  Interval span;  // of the ops that count
+  std::vector<Interval> ops, replays;
+};
+
+/// All ops count, or those of one replay.
+bool Counts(const SequenceOp& op, uint32_t only_replay) {
+  return only_replay == kNone || op.replay == only_replay;
+}
+
+Layout LayOut(const LedgerResult& ledger, uint32_t only_replay) {
+  Layout layout;
+  layout.span = {std::numeric_limits<int64_t>::max(), 0};
+  // Without a replay to begin it, the span begins with the forward lane.
+  if (only_replay == kNone) layout.span.begin = 0;
   const Interval window = StepWindow(ledger);
-  std::vector<Interval> ops;
   std::map<uint32_t, Interval> replays;
-  Interval span{std::numeric_limits<int64_t>::max(), 0};
-  if (only_replay == kNone) span.begin = 0;  // the forward lane's first op
   for (const SequenceOp& op : ledger.sequence) {
     const Interval clipped =
         Intersect({op.start_ns, CheckedAdd(op.start_ns, op.dur_ns)}, window);
-    ops.push_back(clipped);
+    layout.ops.push_back(clipped);
     if (op.replay != kNone) {
       Interval& replay = replays.emplace(op.replay, clipped).first->second;
-      replay.begin = std::min(replay.begin, clipped.begin);
-      replay.end = std::max(replay.end, clipped.end);
+      replay = Hull(replay, clipped);
     }
-    if (only_replay != kNone && op.replay != only_replay) {
+    if (Counts(op, only_replay)) layout.span = Hull(layout.span, clipped);
+  }
+  for (const auto& [id, replay] : replays)
+    layout.replays.push_back(Intersect(replay, layout.span));
+  for (Interval& op : layout.ops) op = Intersect(op, layout.span);
+  return layout;
+}
+
+SideTotals OnSpan(const LedgerResult& ledger, uint32_t only_replay) {
+  SideTotals side;
+  side.kernels.resize(ledger.kernels.size());
+  int64_t attributed = 0;
+  for (const SequenceOp& op : ledger.sequence) {
+    if (!Counts(op, only_replay)) {
       ++side.left_out_ops;
       side.left_out_ns = CheckedAdd(side.left_out_ns, op.attributed_ns);
       continue;
     }
-    span = {std::min(span.begin, clipped.begin),
-            std::max(span.end, clipped.end)};
     const KernelRow& kernel = ledger.kernels.at(op.kernel);
     AddOp(op, &side.categories[static_cast<size_t>(kernel.category)]);
     AddOp(op, &side.kernels[op.kernel]);
+    attributed = CheckedAdd(attributed, op.attributed_ns);
   }
-  side.headline_ns = span.length();
-  for (Interval& op : ops) op = Intersect(op, span);
-  std::vector<Interval> inside;
-  for (const auto& [id, replay] : replays)
-    inside.push_back(Intersect(replay, span));
-  const std::vector<Interval> busy = Union(std::move(ops));
-  inside = Union(std::move(inside));
-  int64_t attributed = 0;
-  for (const SideAmounts& row : side.categories)
-    attributed = CheckedAdd(attributed, row.attributed_ns);
+  const Layout layout = LayOut(ledger, only_replay);
+  const std::vector<Interval> busy = Union(layout.ops);
+  const std::vector<Interval> replays = Union(layout.replays);
+  side.headline_ns = layout.span.length();
   side.foreign_ns = LengthOf(busy) - attributed;
-  side.idle_inside_ns = LengthOf(inside) - Overlap(inside, busy);
+  side.idle_inside_ns = LengthOf(replays) - Overlap(replays, busy);
   side.idle_outside_ns =
       side.headline_ns - LengthOf(busy) - side.idle_inside_ns;
-  // Ops of the step that run during the replay are foreign to it, not left
-  // out of the span.
+  // What runs during the replay is foreign to it, not left out of the span.
   side.left_out_ns -= side.foreign_ns;
   return side;
 }

@@ -1,5 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-// Moved: sentences of every stage need it.
-#pragma once
-
-#include "base/number.h"  // IWYU pragma: export
