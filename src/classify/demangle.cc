@@ -2,6 +2,7 @@
 #include "classify/demangle.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -24,53 +25,38 @@ bool IsWord(char c) {
   return IsDigit(c) || IsUpper(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
+/// <builtin-type> by its letter; empty where a letter is none.
+constexpr std::array<std::string_view, 26> kBuiltinTypes = {
+    /*a-d*/ "signed char",
+    "bool",
+    "char",
+    "double",
+    /*e-h*/ "long double",
+    "float",
+    "__float128",
+    "unsigned char",
+    /*i-l*/ "int",
+    "unsigned int",
+    "",
+    "long",
+    /*m-p*/ "unsigned long",
+    "__int128",
+    "unsigned __int128",
+    "",
+    /*q-t*/ "",
+    "",
+    "short",
+    "unsigned short",
+    /*u-x*/ "",
+    "void",
+    "wchar_t",
+    "long long",
+    /*y,z*/ "unsigned long long",
+    "..."};
+
 std::string_view BuiltinType(char code) {
-  switch (code) {
-    case 'v':
-      return "void";
-    case 'w':
-      return "wchar_t";
-    case 'b':
-      return "bool";
-    case 'c':
-      return "char";
-    case 'a':
-      return "signed char";
-    case 'h':
-      return "unsigned char";
-    case 's':
-      return "short";
-    case 't':
-      return "unsigned short";
-    case 'i':
-      return "int";
-    case 'j':
-      return "unsigned int";
-    case 'l':
-      return "long";
-    case 'm':
-      return "unsigned long";
-    case 'x':
-      return "long long";
-    case 'y':
-      return "unsigned long long";
-    case 'n':
-      return "__int128";
-    case 'o':
-      return "unsigned __int128";
-    case 'f':
-      return "float";
-    case 'd':
-      return "double";
-    case 'e':
-      return "long double";
-    case 'g':
-      return "__float128";
-    case 'z':
-      return "...";
-    default:
-      return {};
-  }
+  if (code < 'a' || code > 'z') return {};
+  return kBuiltinTypes[static_cast<size_t>(code - 'a')];
 }
 
 /// Recursive descent over <name> and <template-args> of the Itanium C++ ABI

@@ -70,8 +70,9 @@ RE2::Options MatchOptions() {
 std::vector<std::string> SplitAlternatives(std::string_view pattern) {
   const bool any_case = pattern.starts_with(kAnyCase);
   if (any_case) pattern.remove_prefix(kAnyCase.size());
-  // Other flags and groups at the start may hold for all: leave it whole.
-  if (pattern.starts_with("(?")) {
+  // Flags at the start and \Q...\E may hold for all: leave it whole.
+  if (pattern.starts_with("(?") ||
+      pattern.find("\\Q") != std::string_view::npos) {
     return {std::string(any_case ? kAnyCase : "") + std::string(pattern)};
   }
   const std::string prefix(any_case ? kAnyCase : std::string_view());

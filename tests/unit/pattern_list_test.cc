@@ -37,6 +37,7 @@ TEST(SplitAlternatives, SplitsOutsideOfBrackets) {
   EXPECT_EQ(SplitAlternatives("(?i)a|b"), (Parts{"(?i)a", "(?i)b"}));
   EXPECT_EQ(SplitAlternatives("a\\|b"), (Parts{"a\\|b"}));
   EXPECT_EQ(SplitAlternatives("(?s)a|b"), (Parts{"(?s)a|b"}));
+  EXPECT_EQ(SplitAlternatives("\\Qa|b\\E"), (Parts{"\\Qa|b\\E"}));
 }
 
 TEST(PatternList, GivesTheLowestIdThatMatches) {
