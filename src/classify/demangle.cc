@@ -25,34 +25,15 @@ bool IsWord(char c) {
   return IsDigit(c) || IsUpper(c) || (c >= 'a' && c <= 'z') || c == '_';
 }
 
-/// <builtin-type> by its letter; empty where a letter is none.
+/// <builtin-type> by its letter, a to z; empty where a letter is none.
+// clang-format off
 constexpr std::array<std::string_view, 26> kBuiltinTypes = {
-    /*a-d*/ "signed char",
-    "bool",
-    "char",
-    "double",
-    /*e-h*/ "long double",
-    "float",
-    "__float128",
-    "unsigned char",
-    /*i-l*/ "int",
-    "unsigned int",
-    "",
-    "long",
-    /*m-p*/ "unsigned long",
-    "__int128",
-    "unsigned __int128",
-    "",
-    /*q-t*/ "",
-    "",
-    "short",
-    "unsigned short",
-    /*u-x*/ "",
-    "void",
-    "wchar_t",
-    "long long",
-    /*y,z*/ "unsigned long long",
-    "..."};
+    "signed char", "bool", "char", "double", "long double", "float",
+    "__float128", "unsigned char", "int", "unsigned int", "", "long",
+    "unsigned long", "__int128", "unsigned __int128", "", "", "", "short",
+    "unsigned short", "", "void", "wchar_t", "long long",
+    "unsigned long long", "..."};
+// clang-format on
 
 std::string_view BuiltinType(char code) {
   if (code < 'a' || code > 'z') return {};
