@@ -70,9 +70,8 @@ void Parse(CLI::App& root, int argc, char** argv) {
 
 int Run(int argc, char** argv) {
   CLI::App root;
-  root.formatter_fn([](const CLI::App*, std::string, CLI::AppFormatMode) {
-    return std::string(kHelp);
-  });
+  root.formatter_fn([](const CLI::App*, const std::string&,
+                       CLI::AppFormatMode) { return std::string(kHelp); });
   root.set_version_flag(
       "--version", fmt::format("inferdiff {} ({})\n", Version(), Commit()));
   root.allow_extras();

@@ -103,15 +103,15 @@ const std::string_view kCommonHelp =
   -h, --help           this text
 )";
 
-void FailUsage(std::string what, std::string fix) {
-  throw InputError("usage", "", std::move(what), std::move(fix));
+void FailUsage(const std::string& what, std::string fix) {
+  throw InputError("usage", "", what, std::move(fix));
 }
 
 CLI::App* AddSubcommand(CLI::App& root, const std::string& name,
                         std::string help) {
   CLI::App* app = root.add_subcommand(name);
   app->formatter_fn(
-      [help = std::move(help)](const CLI::App*, std::string,
+      [help = std::move(help)](const CLI::App*, const std::string&,
                                CLI::AppFormatMode) { return help; });
   app->allow_extras();
   return app;

@@ -34,7 +34,7 @@ struct SideChoice {
 extern const std::string_view kCommonHelp;
 
 /// Throws InputError "usage".
-[[noreturn]] void FailUsage(std::string what, std::string fix);
+[[noreturn]] void FailUsage(const std::string& what, std::string fix);
 
 /// A subcommand whose --help is `help`, word for word.
 CLI::App* AddSubcommand(CLI::App& root, const std::string& name,
