@@ -289,6 +289,26 @@ void AssignOtherLanes(const StepInput& in, const LaneOps& lane,
   }
 }
 
+// Gives the lane's ops to their segments; names the cut ends.
+void FillSegments(const LaneOps& lane, const std::vector<size_t>& borders,
+                  size_t interval, Segmentation& steps) {
+  steps.segments.resize(borders.size());
+  for (size_t k = 0; k < borders.size(); ++k) {
+    const bool last = k + 1 == borders.size();
+    const size_t end = last ? lane.size() : borders[k + 1];
+    const size_t n = end - borders[k];
+    for (size_t i = borders[k]; i < end; ++i) {
+      steps.of_op[lane.op[i]] = static_cast<uint32_t>(k);
+    }
+    const bool cut = ((k == 0 || last) && n * 10 < interval * 9) ||
+                     (k == 0 && n * 10 > interval * 11);
+    if (!cut) continue;
+    steps.segments[k].excluded_id = "incomplete-step";
+    steps.segments[k].excluded_why =
+        fmt::format("{} ops where a step has about {}", n, interval);
+  }
+}
+
 }  // namespace
 
 std::optional<Segmentation> FindKernelSteps(const StepInput& in) {
@@ -317,22 +337,8 @@ std::optional<Segmentation> FindKernelSteps(const StepInput& in) {
       anchor->interval, anchor->at.size(),
       lane.any_sampling ? "each time with its sampling"
                         : "no longer stretch repeats, so it is no layer");
-  steps.segments.resize(borders.size());
   steps.of_op.assign(in.trace.ops.size(), kByTime);
-  for (size_t k = 0; k < borders.size(); ++k) {
-    const size_t end = k + 1 < borders.size() ? borders[k + 1] : lane.size();
-    const size_t n = end - borders[k];
-    for (size_t i = borders[k]; i < end; ++i) {
-      steps.of_op[lane.op[i]] = static_cast<uint32_t>(k);
-    }
-    const bool cut = (k == 0 || k + 1 == borders.size()) &&
-                     (n * 10 < anchor->interval * 9 ||
-                      (k == 0 && n * 10 > anchor->interval * 11));
-    if (!cut) continue;
-    steps.segments[k].excluded_id = "incomplete-step";
-    steps.segments[k].excluded_why =
-        fmt::format("{} ops where a step has about {}", n, anchor->interval);
-  }
+  FillSegments(lane, borders, anchor->interval, steps);
   AssignOtherLanes(in, lane, borders, steps.of_op);
   return steps;
 }

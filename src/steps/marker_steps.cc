@@ -351,32 +351,49 @@ std::optional<Segmentation> FromHost(const StepInput& in,
   return steps;
 }
 
-// GPU ranges of the lane that they cover longest; a range lasts to the next.
+// The lane that the family's ranges cover longest.
+uint32_t LongestCovered(const MarkerFamily& family) {
+  std::map<uint32_t, int64_t> covered;
+  for (const Window& window : family.windows) {
+    int64_t& sum = covered[window.where];
+    sum = SaturatingAdd(sum, SaturatingSub(window.end_ns, window.begin_ns));
+  }
+  return std::max_element(
+             covered.begin(), covered.end(),
+             [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+// Each op goes to the last window that began before it; nobody's after the
+// last one's end.
+std::vector<uint32_t> OpsOfRanges(const Trace& trace,
+                                  const std::vector<Window>& windows,
+                                  int64_t last_end) {
+  std::vector<uint32_t> of_op(trace.ops.size(), kNone);
+  size_t next = 0;
+  for (uint32_t i = 0; i < trace.ops.size(); ++i) {
+    const int64_t at = trace.ops.start_ns[i];
+    while (next < windows.size() && windows[next].begin_ns <= at) ++next;
+    if (next > 0 && at < last_end) of_op[i] = windows[next - 1].unit;
+  }
+  return of_op;
+}
+
 std::optional<Segmentation> FromGpu(const StepInput& in,
                                     std::vector<MarkerFamily>& families,
                                     MarkerSteps& out) {
-  std::map<uint32_t, int64_t> covered;
-  const MarkerFamily* best = nullptr;
   for (MarkerFamily& family : families) {
     NumberUnits(family);
     family.launching = family.units;
     family.usable = true;
   }
-  best = Choose(families);
+  const MarkerFamily* const best = Choose(families);
   if (best == nullptr) return std::nullopt;
-  int64_t last_end = 0;
-  for (const Window& window : best->windows) {
-    int64_t& sum = covered[window.where];
-    sum = SaturatingAdd(sum, SaturatingSub(window.end_ns, window.begin_ns));
-    last_end = std::max(last_end, window.end_ns);
-  }
-  const uint32_t lane = std::max_element(covered.begin(), covered.end(),
-                                         [](const auto& a, const auto& b) {
-                                           return a.second < b.second;
-                                         })
-                            ->first;
+  const uint32_t lane = LongestCovered(*best);
+  int64_t last_end = INT64_MIN;
   MarkerFamily chosen;
   for (const Window& window : best->windows) {
+    last_end = std::max(last_end, window.end_ns);
     if (window.where == lane) chosen.windows.push_back(window);
   }
   NumberUnits(chosen);
@@ -389,17 +406,7 @@ std::optional<Segmentation> FromGpu(const StepInput& in,
       Plural(chosen.windows.size(), "range"), best->name,
       in.trace.lanes[lane].label);
   steps.segments = SegmentsOf(in.trace, chosen);
-  steps.of_op.assign(in.trace.ops.size(), kNone);
-  size_t next = 0;
-  for (uint32_t i = 0; i < in.trace.ops.size(); ++i) {
-    const int64_t at = in.trace.ops.start_ns[i];
-    while (next < chosen.windows.size() &&
-           chosen.windows[next].begin_ns <= at) {
-      ++next;
-    }
-    if (next == 0 || at >= last_end) continue;
-    steps.of_op[i] = chosen.windows[next - 1].unit;
-  }
+  steps.of_op = OpsOfRanges(in.trace, chosen.windows, last_end);
   return steps;
 }
 

@@ -182,38 +182,52 @@ bool IsPartOf(const NameCounts& part, const NameCounts& whole) {
   });
 }
 
-// A profiler that runs out of buffers loses records, and the window's border
-// cuts a replay in two. Such a replay has a signature of its own; it is known
-// by being rare and a part of a common one. It takes the common signature and
-// says how many ops it lacks.
-void RepairSignatures(const Trace& trace, Replays& out) {
-  struct Graph {
-    uint32_t replays = 0, first = 0;
-  };
-  std::unordered_map<uint64_t, Graph> graphs;
-  for (uint32_t r = 0; r < out.list.size(); ++r) {
-    auto [it, added] = graphs.try_emplace(out.list[r].signature);
+/// Replays of one signature.
+struct Graph {
+  uint32_t replays = 0, first = 0;
+};
+
+using Graphs = std::unordered_map<uint64_t, Graph>;
+
+Graphs CountGraphs(const Replays& in) {
+  Graphs graphs;
+  for (uint32_t r = 0; r < in.list.size(); ++r) {
+    auto [it, added] = graphs.try_emplace(in.list[r].signature);
     if (added) it->second.first = r;
     ++it->second.replays;
   }
-  // The largest common graphs only: few enough to compare each rare one with.
+  return graphs;
+}
+
+// The largest common graphs: few enough to compare each rare one with.
+std::vector<Graph> CommonGraphs(const Replays& in, const Graphs& graphs) {
   constexpr size_t kMaxCommon = 8;
   std::vector<Graph> common;
   for (const auto& [signature, graph] : graphs) {
     if (graph.replays >= 3) common.push_back(graph);
   }
   std::sort(common.begin(), common.end(), [&](const Graph& a, const Graph& b) {
-    const uint32_t x = out.list[a.first].ops, y = out.list[b.first].ops;
+    const uint32_t x = in.list[a.first].ops, y = in.list[b.first].ops;
     return x != y ? x > y : a.first < b.first;
   });
   if (common.size() > kMaxCommon) common.resize(kMaxCommon);
+  return common;
+}
+
+// A profiler that runs out of buffers loses records, and the window's border
+// cuts a replay in two. Such a replay has a signature of its own; it is known
+// by being rare and a part of a common one. It takes the common signature and
+// says how many ops it lacks.
+void RepairSignatures(const Trace& trace, Replays& out) {
+  const Graphs graphs = CountGraphs(out);
+  const std::vector<Graph> common = CommonGraphs(out, graphs);
   std::vector<NameCounts> names;
   for (const Graph& graph : common) {
     names.push_back(CountNames(trace, out, graph.first));
   }
   for (uint32_t r = 0; r < out.list.size(); ++r) {
     Replay& replay = out.list[r];
-    const uint32_t alike = graphs[replay.signature].replays;
+    const uint32_t alike = graphs.at(replay.signature).replays;
     if (alike > 2) continue;
     const NameCounts mine = CountNames(trace, out, r);
     for (size_t g = 0; g < common.size(); ++g) {

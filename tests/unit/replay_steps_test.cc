@@ -76,7 +76,7 @@ TEST(PeriodOf, ThePassIsFoundNotItsLayers) {
 TEST(PeriodOf, OneDamagedPeriodDoesNotHideIt) {
   Numbers s;
   for (int step = 0; step < 12; ++step) {
-    for (const uint32_t x : {1, 1, 1, 1, 1, 2}) {
+    for (const uint32_t x : {1U, 1U, 1U, 1U, 1U, 2U}) {
       if (step == 5 && x == 2) continue;
       s.push_back(x);
     }
@@ -135,7 +135,8 @@ TEST(ReplaySteps, PiecewisePassesOfEveryLength) {
       t.Wait();
     }
     const Steps s = t.Find();
-    EXPECT_EQ(ReplaysPerStep(s), Numbers(4, pieces)) << pieces;
+    EXPECT_EQ(ReplaysPerStep(s), Numbers(4, static_cast<uint32_t>(pieces)))
+        << pieces;
   }
 }
 

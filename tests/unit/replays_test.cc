@@ -85,7 +85,7 @@ TEST(Replays, OneThatLacksOpsTakesItsGraphsSignature) {
   TraceBuilder b;
   for (int i = 0; i < 6; ++i) b.Replay(i == 3 ? cut : whole, i, 100 * i);
   const Replays r = FindReplays(b.Build());
-  for (int i = 0; i < 6; ++i) {
+  for (size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(r.list[i].signature, r.list[0].signature) << i;
     EXPECT_EQ(r.list[i].missing_ops, i == 3 ? 2U : 0U) << i;
   }

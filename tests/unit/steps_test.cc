@@ -264,9 +264,9 @@ TEST(MarkerSteps, WorkLaunchedBeforeTheWindowIsAHeadStep) {
 TEST(MarkerSteps, GpuRangesServeOnlyWithoutHostRanges) {
   TraceBuilder b;
   for (int i = 0; i < 4; ++i) {
-    for (uint32_t lane = 0; lane < 2; ++lane) {
-      b.Mark("step[DECODE bs=4]", 1000 * i + 100 * lane, 800 - 500 * lane, lane,
-             true);
+    for (int lane = 0; lane < 2; ++lane) {
+      b.Mark("step[DECODE bs=4]", 1000 * i + 100 * lane, 800 - 500 * lane,
+             static_cast<uint32_t>(lane), true);
     }
     for (int k = 0; k < 8; ++k) b.Op("k", 1000 * i + 100 * k, 50);
     b.Op("side", 1000 * i + 150, 50, 1);
