@@ -52,13 +52,12 @@ class Op:
 
 
 class Step:
-    """begin, the next step's begin or None, and the replays' extents."""
+    """Its begin, the next step's begin or None, and the ops of each replay."""
 
-    def __init__(self, begin, next_begin, replays=()):
+    def __init__(self, begin, next_begin):
         self.begin = begin
         self.next_begin = next_begin
-        self.replays = list(replays)  # (first start, last end)
-        self.shape = None
+        self.replays = []
 
 
 # --- reading ---------------------------------------------------------------
@@ -155,8 +154,7 @@ def find_steps(path, ops):
             op.step = step
             if op.correlation in graph_launches:
                 replayed[op.correlation].append(op)
-        step.replays = [(min(op.start for op in r), max(op.end for op in r))
-                        for r in replayed.values()]
+        step.replays = list(replayed.values())
         steps.append(step)
     steps.sort(key=lambda step: step.begin)
     for step, following in zip(steps, steps[1:]):
@@ -169,6 +167,11 @@ def find_steps(path, ops):
 
 
 # --- the accounting --------------------------------------------------------
+
+
+def extent(ops):
+    """First start and last end."""
+    return min(op.start for op in ops), max(op.end for op in ops)
 
 
 def union_length(intervals):
@@ -185,7 +188,8 @@ def union_length(intervals):
 
 def device_totals(ops):
     busy = union_length((op.start, op.end) for op in ops)
-    span = max(op.end for op in ops) - min(op.start for op in ops)
+    first, last = extent(ops)
+    span = last - first
     return {
         "ops": len(ops),
         "kernels": sum(op.kind == KERNEL for op in ops),
@@ -247,15 +251,16 @@ def launch_of_next(candidates, when):
 
 
 def account_idle(step, end, own, after_own, idle_pieces, result):
+    extents = [extent(replay) for replay in step.replays]
     candidates = [op for op in own + after_own if op.start <= end]
     for first, last in idle_pieces:
         cuts = {first, last}
-        for replay in step.replays:
-            cuts.update(t for t in replay if first < t < last)
+        for inside in extents:
+            cuts.update(t for t in inside if first < t < last)
         cuts.update(op.start for op in own if first < op.start < last)
         cuts = sorted(cuts)
         for begin, until in zip(cuts, cuts[1:]):
-            if any(r[0] <= begin and until <= r[1] for r in step.replays):
+            if any(r[0] <= begin and until <= r[1] for r in extents):
                 result["idle_inside"] += until - begin
                 continue
             launch = launch_of_next(candidates, begin)
@@ -268,7 +273,8 @@ def account_idle(step, end, own, after_own, idle_pieces, result):
 
 
 def account(step, own, others, after_own=()):
-    """All amounts of one step; the ops' own amounts are added to the ops.
+    """All amounts of one step, and exclusive times by category and kernel; the
+    ops' own amounts are added to the ops.
 
     `own` are the step's ops, `others` all other ops of the device and
     `after_own` those of the next step that start at its begin.
@@ -283,12 +289,15 @@ def account(step, own, others, after_own=()):
 
     result["ops"] = len(own)
     result["kernels"] = sum(op.kind == KERNEL for op in own)
-    result["span"] = (max(op.end for op in own) - min(op.start for op in own)
-                      if own else 0)
+    first, last = extent(own) if own else (0, 0)
+    result["span"] = last - first
+    if step.replays:
+        first, last = extent(max(step.replays, key=len))
+        result["replay_span"] = last - first
     result["sum"] = sum(clip(op.end) - clip(op.start) for op in own)
     cuts = sorted({clip(t) for op in own for t in (op.start, op.end)} |
                   {step.begin, end})
-    exclusive = collections.Counter()
+    of_category, of_kernel = collections.Counter(), collections.Counter()
     for begin, until, running in pieces(cuts, own):
         if not running:
             continue
@@ -296,9 +305,13 @@ def account(step, own, others, after_own=()):
         deal_out(until - begin, running)
         if all(op.kind == COPY for op in running):
             result["copy_only"] += until - begin
-        categories = {op.category for op in running}
-        if len(categories) == 1:
-            exclusive[categories.pop()] += until - begin
+        for exclusive, labels in (
+                (of_category, {op.category for op in running}),
+                (of_kernel, {(op.name, op.category) for op in running})):
+            if len(labels) == 1:
+                exclusive[labels.pop()] += until - begin
+    result["hidden_same_lane"] = sum(op.hidden_same_lane for op in own)
+    result["hidden_cross_lane"] = sum(op.hidden_cross_lane for op in own)
     # Others' time and idle: the instants without an own op, cut anew.
     around = [op for op in own + list(others)
               if op.start < end and op.end > step.begin]
@@ -315,7 +328,18 @@ def account(step, own, others, after_own=()):
         result["wall"] = end - step.begin
         result["idle"] = sum(last - first for first, last in idle_pieces)
         account_idle(step, end, own, list(after_own), idle_pieces, result)
-    return result, exclusive
+    return result, of_category, of_kernel
+
+
+def launch_leads(own):
+    """Start of its first op minus start of the call, of each launch."""
+    first = {}
+    for op in own:
+        if op.launch is not None:
+            start = first.get(op.correlation, op).start
+            if op.start <= start:
+                first[op.correlation] = op
+    return [op.start - op.launch for op in first.values()]
 
 
 def main():

@@ -4,11 +4,13 @@
 
     ledger_differential.py --bin BIN --public FOLDER [NAME...]
     ledger_differential.py --bin BIN --seeds FROM TO
+    ledger_differential.py --bin BIN --oracle FOLDER
 
 Compared are what each op was attributed and what is hidden of it, the totals
-of each category and all amounts a step. For generated traces the steps, too,
-are found here; for public ones the program's borders and owners are taken, so
-that the accounting is tested apart from the segmentation.
+of each category and kernel and all amounts a step. For generated traces the
+steps, too, are found here; for public ones the program's borders and owners
+are taken, so that the accounting is tested apart from the segmentation. The oracle is a list
+of device totals that lies beside the public traces.
 """
 
 import argparse
@@ -74,7 +76,7 @@ class Program:
                     for row in table(run(binary, "dump", path))}
         self.ledger = json.loads(run(binary, "ledger", path,
                                      "--format", "json"))
-        self.steps = table(run(binary, "steps", path, "--format", "tsv"))
+        self.used = [row["step"] for row in self.ledger["step_amounts"]]
 
     def ops_of(self, path):
         """The brute force's ops of the device that the program shows, with
@@ -90,10 +92,10 @@ class Program:
             op.normal_lane = int(row["normal_lane"])
         return ops
 
-    def steps_of(self, ops):
+    def steps_of(self, rows, ops):
         """The program's own steps, for traces of any kind."""
         steps = []
-        for row in self.steps:
+        for row in rows:
             begin = int(row["begin_ns"])
             wall = row["wall_ns"]
             steps.append(brute_force.Step(begin,
@@ -106,24 +108,14 @@ class Program:
                 if row["replay"] != "-1":
                     replayed[op.step, row["replay"]].append(op)
         for (step, _), own in replayed.items():
-            step.replays.append((min(op.start for op in own),
-                                 max(op.end for op in own)))
+            step.replays.append(own)
         return steps
-
-    def used(self):
-        group = str(self.ledger["steps"]["group"])
-        return [number for number, row in enumerate(self.steps)
-                if row["group"] == group and not row["excluded"]]
 
 
 def compare_steps(steps, ops, program):
-    """The brute force's steps are the program's."""
-    expect("steps", len(steps), len(program.steps))
-    for number, (step, row) in enumerate(zip(steps, program.steps)):
-        expect(f"begin of step {number}", step.begin, int(row["begin_ns"]))
-        wall = "" if step.next_begin is None else str(
-            step.next_begin - step.begin)
-        expect(f"wall of step {number}", wall, row["wall_ns"])
+    """The brute force's steps are the program's; their walls are compared as
+    amounts."""
+    expect("steps", len(steps), program.ledger["steps"]["count"])
     number_of = {step: str(number) for number, step in enumerate(steps)}
     number_of[brute_force.NOBODY] = "-1"
     for op in ops:
@@ -131,11 +123,16 @@ def compare_steps(steps, ops, program):
                program.ops[op.ordinal]["step"])
 
 
-def account(steps, ops):
-    """(amounts, exclusive time by category) of each step."""
+def by_step(ops):
     own = collections.defaultdict(list)
     for op in ops:
         own[op.step].append(op)
+    return own
+
+
+def account(steps, ops):
+    """What brute_force.account gives, of each step."""
+    own = by_step(ops)
     results = []
     for step in steps:
         others = [op for op in ops if op.step is not step]
@@ -154,37 +151,53 @@ def compare_ops(ops, program):
                    getattr(op, name), int(row[name + "_ns"]))
 
 
-def compare_totals(steps, results, ops, program):
-    used = set(program.used())
+def compare_totals(steps, results, ops, program, plain_names):
+    used = program.used
+    own = by_step(ops)
     expect("used steps", len(used), program.ledger["steps"]["used"])
+    for row in program.ledger["step_amounts"]:
+        amounts = results[row["step"]][0]
+        wall = row["wall_ns"]
+        expect(f"wall of step {row['step']}", amounts.get("wall"), wall)
+        for name in ("span", "sum", "busy", "foreign"):
+            expect(f"{name} of step {row['step']}", amounts[name],
+                   row[name + "_ns"])
     for name, stat in program.ledger["per_step"].items():
         amount = name.removesuffix("_ns")
-        samples = [results[number][0][amount] for number in sorted(used)
-                   if amount in results[number][0]
-                   or steps[number].next_begin is not None
-                   or not amount.startswith(("wall", "idle"))]
-        if amount in ("launch_lead", "replay_span"):
-            continue
+        needs_border = amount.startswith(("wall", "idle"))
+        samples = [results[number][0][amount] for number in used
+                   if not needs_border or steps[number].next_begin is not None]
+        if amount == "launch_lead":
+            samples = [lead for number in used for lead in
+                       brute_force.launch_leads(own[steps[number]])]
         expect(f"{name} total", sum(samples), stat["total"])
         expect(f"{name} n", len(samples), stat["n"])
     categories = collections.defaultdict(collections.Counter)
-    used_steps = {steps[number] for number in used}
-    for op in ops:
-        if op.step in used_steps:
-            row = categories[op.category]
-            row["count"] += 1
-            row["attributed_ns"] += op.attributed
-            row["hidden_ns"] += op.hidden_same_lane + op.hidden_cross_lane
-            row["sum_ns"] += (op.attributed + op.hidden_same_lane +
-                              op.hidden_cross_lane)
+    kernels = collections.defaultdict(collections.Counter)
     for number in used:
-        for category, time in results[number][1].items():
-            categories[category]["exclusive_ns"] += time
-    shown = {row["name"]: row for row in program.ledger["categories"]}
-    for category, row in categories.items():
+        for op in own[steps[number]]:
+            for row in (categories[op.category],
+                        kernels[op.name, op.category]):
+                row["count"] += 1
+                row["attributed_ns"] += op.attributed
+                row["hidden_ns"] += op.hidden_same_lane + op.hidden_cross_lane
+                row["sum_ns"] += (op.attributed + op.hidden_same_lane +
+                                  op.hidden_cross_lane)
+        for rows, times in zip((categories, kernels), results[number][1:]):
+            for label, time in times.items():
+                rows[label]["exclusive_ns"] += time
+    compare_rows(categories, {row["name"]: row for row in
+                              program.ledger["categories"]})
+    if plain_names:
+        compare_rows(kernels, {(row["name"], row["category"]): row for row in
+                               program.ledger["kernels"]})
+
+
+def compare_rows(ours, theirs):
+    for label, row in ours.items():
         for name in ("count", "sum_ns", "attributed_ns", "exclusive_ns",
                      "hidden_ns"):
-            expect(f"{name} of {category}", row[name], shown[category][name])
+            expect(f"{name} of {label}", row[name], theirs[label][name])
 
 
 def compare(binary, path, find_steps):
@@ -194,10 +207,12 @@ def compare(binary, path, find_steps):
         steps = brute_force.find_steps(path, ops)
         compare_steps(steps, ops, program)
     else:
-        steps = program.steps_of(ops)
+        rows = table(run(binary, "steps", path, "--format", "tsv"))
+        steps = program.steps_of(rows, ops)
     results = account(steps, ops)
     compare_ops(ops, program)
-    compare_totals(steps, results, ops, program)
+    # The program shows public traces' names demangled.
+    compare_totals(steps, results, ops, program, plain_names=find_steps)
 
 
 def compare_generated(binary, first, last):
@@ -226,20 +241,52 @@ def compare_public(binary, folder, names):
     return failures
 
 
+def compare_oracle(binary, folder):
+    """Lines such as: FILE | device 0 | ops=1 sum_ns=2 ... | graph launches in
+    the file 3; or: FILE | no GPU events."""
+    files = collections.defaultdict(dict)
+    with open(os.path.join(folder, "ORACLE.txt"), encoding="utf-8") as file:
+        for line in file:
+            name, device, *rest = line.strip().split(" | ")
+            if rest:
+                totals = dict(field.split("=") for field in rest[0].split())
+                totals["graph_launches"] = rest[1].split()[-1]
+                files[name][device.removeprefix("device ")] = totals
+    failures = 0
+    for name, devices in files.items():
+        try:
+            ledger = json.loads(run(binary, "ledger", "--format", "json",
+                                    os.path.join(folder, name)))
+            shown = {str(row["device"]): row for row in ledger["devices"]}
+            expect("devices", sorted(devices), sorted(shown))
+            for device, totals in devices.items():
+                for field, value in totals.items():
+                    expect(f"{field} of device {device}", int(value),
+                           shown[device][field])
+        except Difference as difference:
+            failures += 1
+            print(f"{name}: {difference}")
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--bin", required=True)
     parser.add_argument("--seeds", nargs=2, type=int)
     parser.add_argument("--public")
+    parser.add_argument("--oracle")
     parser.add_argument("names", nargs="*", default=PUBLIC)
     arguments = parser.parse_args()
     if arguments.seeds:
         return min(1, compare_generated(arguments.bin, *arguments.seeds))
-    if not os.path.isdir(arguments.public):
-        print(f"skipped: no public traces in {arguments.public}")
+    folder = arguments.public or arguments.oracle
+    folder = os.environ.get("INFERDIFF_TRACES", folder)
+    if not os.path.isdir(folder):
+        print(f"skipped: no public traces in {folder}")
         return SKIPPED
-    return min(1, compare_public(arguments.bin, arguments.public,
-                                 arguments.names or PUBLIC))
+    if arguments.oracle:
+        return min(1, compare_oracle(arguments.bin, folder))
+    return min(1, compare_public(arguments.bin, folder, arguments.names))
 
 
 if __name__ == "__main__":

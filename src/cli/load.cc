@@ -97,6 +97,7 @@ LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
                       const LoadOptions& options) {
   RefuseDirectory(path);
   LoadedTrace loaded;
+  loaded.threads = options.threads;
   loaded.source = ReadTrace(path, {options.threads, options.progress});
   for (const Trace& trace : loaded.source.traces)
     loaded.devices.push_back(TotalsOfDevice(trace));
@@ -122,6 +123,7 @@ LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
                           std::optional<int64_t> group) {
   const auto groups = static_cast<int64_t>(loaded.steps.groups.size());
   LedgerOptions options;
+  options.threads = loaded.threads;
   if (group) {
     if (*group >= groups) {
       throw InputError(
@@ -137,19 +139,14 @@ LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
                                     std::move(loaded.steps), options);
   source.framework_hint = std::move(result.source.framework_hint);
   result.source = std::move(source);
+  result.coverage.dropped_records =
+      result.source.counters.Total(Severity::kDataLoss);
   result.devices = std::move(loaded.devices);
   return result;
 }
 
 bool LostData(const ImportCounters& counters) {
-  for (size_t i = 0; i < static_cast<size_t>(Counter::kCount); ++i) {
-    const auto counter = static_cast<Counter>(i);
-    if (counters[counter] > 0 &&
-        InfoOf(counter).severity == Severity::kDataLoss) {
-      return true;
-    }
-  }
-  return false;
+  return counters.Total(Severity::kDataLoss) > 0;
 }
 
 }  // namespace inferdiff

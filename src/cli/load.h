@@ -28,6 +28,7 @@ struct LoadedTrace {
   size_t index = 0;                   // the device accounted
   Classification classes;
   Steps steps;
+  unsigned threads = 0;  // as asked for; 0 = one a processor
 
   const Trace& trace() const { return source.traces[index]; }
 };

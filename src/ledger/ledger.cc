@@ -85,8 +85,9 @@ Stat LaunchLead(const StepOps& index, const std::vector<StepAmounts>& steps) {
       const uint32_t launch = trace.ops.launch[op];
       if (launch == kNone || seen[launch]) continue;
       seen[launch] = true;
-      leads.push_back(
-          CheckedSub(trace.ops.start_ns[op], trace.calls.start_ns[launch]));
+      const int64_t start = trace.ops.start_ns[op];
+      const int64_t call = trace.calls.start_ns[launch];
+      if (!FarApart(start, call)) leads.push_back(start - call);
     }
   }
   return SummariseInPlace(leads);

@@ -16,11 +16,17 @@ void Require(bool holds, uint32_t step, const char* what) {
 }
 
 /// First start to last end, clipped nowhere.
-int64_t SpanOf(const GpuOps& all, std::span<const uint32_t> ops) {
-  if (ops.empty()) return 0;
-  int64_t end = all.end_ns(ops.front());
-  for (const uint32_t op : ops) end = std::max(end, all.end_ns(op));
-  return end - all.start_ns[ops.front()];
+int64_t SpanOf(const GpuOps& all, std::span<const uint32_t> ops,
+               int64_t begin) {
+  int64_t first = begin;
+  int64_t last = begin;
+  for (const uint32_t op : ops) {
+    if (FarApart(all.start_ns[op], begin) || FarApart(all.end_ns(op), begin))
+      continue;
+    first = std::min(first, all.start_ns[op]);
+    last = std::max(last, all.end_ns(op));
+  }
+  return last - first;
 }
 
 /// Bucket i holds [2^i, 2^(i+1)) ns, bucket 0 also 0 ns.
@@ -49,7 +55,7 @@ StepAmounts StepAccounts::Account(uint32_t step) {
   StepAmounts amounts;
   amounts.step = step;
   AddOps(step, &amounts);
-  amounts.span = SpanOf(index_.trace().ops, ops);
+  amounts.span = SpanOf(index_.trace().ops, ops, index_.window(step).begin);
   amounts.replay_span = idle_.LargestReplaySpan(step);
   amounts.busy = sweep_.busy_ns();
   amounts.copy_only = sweep_.copy_only_ns();

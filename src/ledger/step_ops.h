@@ -24,6 +24,15 @@ struct StepWindow {
   }
 };
 
+/// Times farther apart (104 days) come from damaged timestamps, such as those
+/// that a profiler clamped to 0: one such op must not spoil a sum over steps.
+inline constexpr int64_t kFarAway = int64_t{1} << 53;
+inline bool FarApart(int64_t a, int64_t b) {
+  int64_t difference = 0;
+  return __builtin_sub_overflow(a, b, &difference) || difference > kFarAway ||
+         difference < -kFarAway;
+}
+
 /// Ops grouped by step: 4 bytes an op.
 class StepOps {
  public:

@@ -79,6 +79,14 @@ class ImportCounters {
   uint64_t operator[](Counter counter) const {
     return counts_[static_cast<size_t>(counter)];
   }
+  /// Of all counters of this severity.
+  uint64_t Total(Severity severity) const {
+    uint64_t total = 0;
+    for (size_t i = 0; i < counts_.size(); ++i)
+      if (InfoOf(static_cast<Counter>(i)).severity == severity)
+        total += counts_[i];
+    return total;
+  }
   void Merge(const ImportCounters& other) {
     for (size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   }
