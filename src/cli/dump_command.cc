@@ -7,9 +7,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/command.h"
-#include "cli/load.h"
-#include "cli/options.h"
-#include "cli/output.h"
+#include "cli/one_trace.h"
 #include "cli/progress.h"
 #include "report/ledger_tsv.h"
 
@@ -139,7 +137,7 @@ int Run(const DumpArguments& arguments) {
       DumpOps(loaded, rules, lines);
     }
   });
-  return arguments.common.strict && LostData(loaded.source.counters) ? 1 : 0;
+  return ExitCode(arguments.common, loaded.source.counters);
 }
 
 }  // namespace

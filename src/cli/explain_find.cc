@@ -83,14 +83,15 @@ std::vector<KernelExplanation> FindKernels(const LoadedTrace& loaded,
     ++use.ops;
     use.sum_ns += ops.dur_ns[i];
   }
+  const std::string anywhere = "*" + pattern + "*";
   std::vector<KernelExplanation> exact, containing;
   for (const auto& [id, uses] : used) {
     const std::string_view raw = (*trace.names)[id];
     const NameClass& name = loaded.classes.names[id];
     if (IsExact(pattern, raw, name)) {
       exact.push_back(Explain(name, uses, rules));
-    } else if (raw.find(pattern) != std::string_view::npos ||
-               name.display.find(pattern) != std::string::npos) {
+    } else if (MatchesPattern(anywhere, raw) ||
+               MatchesPattern(anywhere, name.display)) {
       containing.push_back(Explain(name, uses, rules));
     }
   }

@@ -78,6 +78,17 @@ size_t ChooseDevice(const std::string& path,
                    fmt::format("--device takes one of: {}", known));
 }
 
+// Errors of the stages behind the reader do not know the file.
+template <typename Work>
+auto Naming(const std::string& path, const Work& work) {
+  try {
+    return work();
+  } catch (InputError& error) {
+    if (error.file.empty()) error.file = path;
+    throw;
+  }
+}
+
 }  // namespace
 
 RuleSet LoadRules(const std::string& path) {
@@ -96,15 +107,17 @@ RuleSet LoadRules(const std::string& path) {
 LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
                       const LoadOptions& options) {
   RefuseDirectory(path);
-  LoadedTrace loaded;
-  loaded.threads = options.threads;
-  loaded.source = ReadTrace(path, {options.threads, options.progress});
-  for (const Trace& trace : loaded.source.traces)
-    loaded.devices.push_back(TotalsOfDevice(trace));
-  loaded.index = ChooseDevice(path, loaded.devices, options.device);
-  loaded.classes = Classify(loaded.trace(), rules);
-  loaded.steps = FindSteps(loaded.trace(), loaded.classes);
-  return loaded;
+  return Naming(path, [&] {
+    LoadedTrace loaded;
+    loaded.threads = options.threads;
+    loaded.source = ReadTrace(path, {options.threads, options.progress});
+    for (const Trace& trace : loaded.source.traces)
+      loaded.devices.push_back(TotalsOfDevice(trace));
+    loaded.index = ChooseDevice(path, loaded.devices, options.device);
+    loaded.classes = Classify(loaded.trace(), rules);
+    loaded.steps = FindSteps(loaded.trace(), loaded.classes);
+    return loaded;
+  });
 }
 
 Provenance ProvenanceOf(const LoadedTrace& loaded, const RuleSet& rules) {
@@ -135,8 +148,10 @@ LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
     options.group = static_cast<uint32_t>(*group);
   }
   Provenance source = ProvenanceOf(loaded, rules);
-  LedgerResult result = BuildLedger(loaded.trace(), loaded.classes, rules,
-                                    std::move(loaded.steps), options);
+  LedgerResult result = Naming(loaded.source.path, [&] {
+    return BuildLedger(loaded.trace(), loaded.classes, rules,
+                       std::move(loaded.steps), options);
+  });
   source.framework_hint = std::move(result.source.framework_hint);
   result.source = std::move(source);
   result.coverage.dropped_records =

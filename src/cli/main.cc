@@ -87,6 +87,10 @@ int Run(int argc, char** argv) {
   } catch (const CLI::CallForVersion& version) {
     fmt::print("{}", version.what());
     return 0;
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string_view what = error.what();  // "--top: 1 required ..."
+    FailUsage(fmt::format("{} takes one value", what.substr(0, what.find(':'))),
+              "see `inferdiff COMMAND --help`");
   } catch (const CLI::ParseError& error) {
     FailUsage(error.what(), "see `inferdiff --help`");
   }

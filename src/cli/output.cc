@@ -53,10 +53,12 @@ void CatchSignals() {
 }
 
 [[noreturn]] void FailWrite(const std::string& path, int error) {
-  throw InputError("cannot-write", path,
-                   fmt::format("cannot write: {}", std::strerror(error)),
-                   "name a file in a folder that exists and that you may write "
-                   "to");
+  const bool full = error == ENOSPC || error == EDQUOT || error == EIO;
+  throw InputError(
+      "cannot-write", path,
+      fmt::format("cannot write: {}", std::strerror(error)),
+      full ? "make room, or name a file on another disk"
+           : "name a file in a folder that exists and that you may write to");
 }
 
 std::string NamesOf(const std::vector<Format>& allowed, bool endings) {

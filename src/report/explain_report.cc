@@ -21,8 +21,8 @@ std::string OpText(const OpReference& op) {
 
 std::string RuleText(const RuleUse& use) {
   std::string text = fmt::format(
-      "{}: {} operations, {}, by rule `{}`{}", TitleOf(use.category),
-      Grouped(use.ops), Duration({use.sum_ns, 1}), use.rule,
+      "{}: {}, {}, by rule `{}`{}", TitleOf(use.category),
+      Plural(use.ops, "operation"), Duration({use.sum_ns, 1}), use.rule,
       use.by_context ? ", which looks at the neighbours" : "");
   if (!use.library.empty()) text += fmt::format(", library {}", use.library);
   return use.why.empty() ? text : fmt::format("{}. {}", text, use.why);
@@ -38,50 +38,65 @@ Section KernelSection(const KernelExplanation& kernel) {
   return section;
 }
 
-// "total / n steps = mean", the exact way to a printed figure.
-std::string MeanText(std::string_view name, int64_t total, int64_t steps) {
-  return fmt::format("{} is {} ns over {} used steps: {} a step", name,
-                     Grouped(total), Grouped(steps),
-                     Duration({total, std::max<int64_t>(steps, 1)}));
+// The exact way to a printed figure: totals over n steps.
+Table TotalsTable(int64_t n,
+                  const std::vector<std::pair<std::string, int64_t>>& totals) {
+  const auto mean = [&](int64_t total) {
+    return Rational{total, std::max<int64_t>(n, 1)};
+  };
+  const TimeUnit unit = UnitFor({mean(totals.front().second)});
+  Table table;
+  table.columns = {{"", Align::kLeft},
+                   {fmt::format("ns in {} steps", Grouped(n))},
+                   {fmt::format("{} a step", unit.name)}};
+  for (const auto& [name, total] : totals)
+    table.Add({name, Grouped(total), Decimal(mean(total), 3, unit.ns)});
+  return table;
 }
 
-Section CategoryRowSection(const LedgerResult& ledger, Category category) {
+std::vector<Section> CategorySections(const LedgerResult& ledger,
+                                      Category category) {
   const Amounts& amounts = ledger.categories[static_cast<size_t>(category)];
-  const int64_t n = ledger.used_steps;
-  Section section;
-  section.before = {
-      MeanText("attributed", amounts.attributed_ns, n),
-      MeanText("sum of durations", amounts.sum_ns, n),
-      MeanText("hidden behind an earlier operation of the same lane",
-               amounts.hidden_same_lane_ns, n),
-      MeanText("hidden behind other lanes", amounts.hidden_cross_lane_ns, n),
-      "attributed = sum \u2212 hidden: on one lane the earliest operation "
-      "keeps "
-      "an instant, concurrent lanes share it equally",
-      MeanText("exposed (nothing of another category runs)",
-               amounts.exclusive_ns, n)};
-  section.table = KernelTable(ledger, 10, category);
-  return section;
+  Section totals;
+  totals.before = {
+      "attributed = sum of durations \u2212 hidden: on one lane the earliest "
+      "operation keeps an instant, concurrent lanes share it equally"};
+  totals.table = TotalsTable(
+      ledger.used_steps,
+      {{"attributed", amounts.attributed_ns},
+       {"sum of durations", amounts.sum_ns},
+       {"hidden on the same lane", amounts.hidden_same_lane_ns},
+       {"hidden behind other lanes", amounts.hidden_cross_lane_ns},
+       {"exposed: nothing of another category runs", amounts.exclusive_ns}});
+  Section kernels{.title = "Its kernels, the 10 with most attributed time",
+                  .table = KernelTable(ledger, 10, category)};
+  return {std::move(totals), std::move(kernels)};
 }
 
 struct IdleSpot {
   int64_t begin_ns = 0, dur_ns = 0;
-  size_t after = 0, before = 0;  // in LedgerResult::sequence
+  const SequenceOp* after = nullptr;
+  const SequenceOp* before = nullptr;  // null: the next step begins
 };
 
-// Where no op of the representative step runs, longest first.
-std::vector<IdleSpot> IdleSpots(const std::vector<SequenceOp>& sequence) {
+// Where no op of the representative step runs, longest first. `end_ns` is
+// the step's, from its begin.
+std::vector<IdleSpot> IdleSpots(const std::vector<SequenceOp>& sequence,
+                                int64_t end_ns) {
   std::vector<IdleSpot> spots;
-  int64_t end_ns = 0;
-  size_t last = 0;
-  for (size_t i = 0; i < sequence.size(); ++i) {
-    const SequenceOp& op = sequence[i];
-    if (i > 0 && op.start_ns > end_ns)
-      spots.push_back({end_ns, op.start_ns - end_ns, last, i});
-    if (i > 0 && op.start_ns + op.dur_ns <= end_ns) continue;
-    end_ns = op.start_ns + op.dur_ns;
-    last = i;
+  const SequenceOp* last = nullptr;  // the op that ends last so far
+  int64_t busy_until_ns = 0;
+  const auto add = [&](int64_t until_ns, const SequenceOp* before) {
+    if (last != nullptr && until_ns > busy_until_ns)
+      spots.push_back({busy_until_ns, until_ns - busy_until_ns, last, before});
+  };
+  for (const SequenceOp& op : sequence) {
+    add(op.start_ns, &op);
+    if (last != nullptr && op.start_ns + op.dur_ns <= busy_until_ns) continue;
+    busy_until_ns = op.start_ns + op.dur_ns;
+    last = &op;
   }
+  add(end_ns, nullptr);
   std::stable_sort(
       spots.begin(), spots.end(),
       [](const IdleSpot& a, const IdleSpot& b) { return a.dur_ns > b.dur_ns; });
@@ -90,75 +105,81 @@ std::vector<IdleSpot> IdleSpots(const std::vector<SequenceOp>& sequence) {
 
 Table IdleTable(const LedgerResult& ledger) {
   constexpr size_t kShown = 10;
-  const std::vector<SequenceOp>& sequence = ledger.sequence;
+  const Step& step = ledger.steps.steps[ledger.representative_step];
+  const int64_t end_ns =
+      step.next_begin_ns.value_or(step.begin_ns) - step.begin_ns;
   Table table;
   table.columns = {{"at \u00b5s"},
                    {"idle \u00b5s"},
                    {"", Align::kLeft},
                    {"after", Align::kLeft, true, true},
                    {"before", Align::kLeft, true, true}};
-  for (const IdleSpot& spot : IdleSpots(sequence)) {
+  const auto name = [&](const SequenceOp& op) {
+    return WithoutParameters(ledger.kernels[op.kernel].name);
+  };
+  for (const IdleSpot& spot : IdleSpots(ledger.sequence, end_ns)) {
     if (table.rows.size() == kShown) break;
-    const SequenceOp& after = sequence[spot.after];
-    const SequenceOp& before = sequence[spot.before];
-    const bool inside = after.replay != kNone && after.replay == before.replay;
+    const bool inside = spot.before != nullptr && spot.after->replay != kNone &&
+                        spot.after->replay == spot.before->replay;
     table.Add({Decimal({spot.begin_ns, 1}, 3, 1000),
                Decimal({spot.dur_ns, 1}, 3, 1000),
-               inside ? "in replay" : "outside",
-               ledger.kernels[after.kernel].name,
-               ledger.kernels[before.kernel].name});
+               inside ? "in replay" : "outside", name(*spot.after),
+               spot.before ? name(*spot.before) : "(the next step)"});
   }
   return table;
 }
 
-Section IdleRowSection(const LedgerResult& ledger) {
+std::vector<Section> IdleSections(const LedgerResult& ledger) {
   const PerStep& q = ledger.per_step;
-  const int64_t n = q.idle.n;
-  Section section;
-  if (n == 0) {
-    section.before = {
-        "idle is unknown: no step is followed by another, so none has an end"};
-    return section;
+  if (q.idle.n == 0) {
+    return {{.before = {"idle is unknown: no step is followed by another, so "
+                        "none has an end"}}};
   }
-  section.before = {
-      "idle = wall \u2212 busy \u2212 foreign: nothing runs on the device",
-      MeanText("idle", q.idle.total, n),
-      MeanText("inside graph replays", q.idle_inside.total, n),
-      MeanText("outside, the next launch came late", q.idle_host_late.total, n),
-      MeanText("outside, launched but not started", q.idle_queued.total, n),
-      MeanText("outside, no launch record", q.idle_unknown.total, n),
-      fmt::format("the longest gaps of step {}, the one of median wall:",
-                  ledger.representative_step)};
-  section.table = IdleTable(ledger);
-  return section;
+  Section totals;
+  totals.before = {
+      "idle = wall \u2212 busy \u2212 foreign: nothing runs on the device"};
+  totals.table = TotalsTable(
+      q.idle.n, {{"idle", q.idle.total},
+                 {"inside graph replays", q.idle_inside.total},
+                 {"outside: the next launch came late", q.idle_host_late.total},
+                 {"outside: launched, but not started", q.idle_queued.total},
+                 {"outside: no launch record", q.idle_unknown.total}});
+  Section spots{.title = fmt::format(
+                    "The longest gaps of step {}, the one of median wall",
+                    ledger.representative_step),
+                .table = IdleTable(ledger)};
+  return {std::move(totals), std::move(spots)};
 }
 
-Section ForeignRowSection(const LedgerResult& ledger) {
+std::vector<Section> ForeignSections(const LedgerResult& ledger) {
   const Stat& foreign = ledger.per_step.foreign;
-  return {.before = {
-              "foreign: operations that another step or nobody launched, where "
-              "no operation of the step runs",
-              MeanText("foreign", foreign.total, foreign.n)}};
+  return {{.before = {"foreign: operations that another step or nobody "
+                      "launched, where no operation of the step runs"},
+           .table = TotalsTable(foreign.n, {{"foreign", foreign.total}})}};
 }
 
-Section WallRowSection(const LedgerResult& ledger) {
+std::vector<Section> WallSections(const LedgerResult& ledger) {
   const PerStep& q = ledger.per_step;
+  if (q.wall.n == 0)
+    return {{.before = {"wall is unknown: no step is followed by another"}}};
   Section section;
   section.before = {
       "wall: from a step's first operation on its forward lane to the next "
       "step's first",
-      q.wall.n == 0 ? "unknown here: no step is followed by another"
-                    : MeanText("wall", q.wall.total, q.wall.n),
       "attributed of all categories + foreign + idle = wall, to the "
       "nanosecond"};
-  section.table = CategoryTable(ledger);
-  return section;
+  section.table = TotalsTable(q.wall.n, {{"wall", q.wall.total},
+                                         {"busy", q.busy.total},
+                                         {"foreign", q.foreign.total},
+                                         {"idle", q.idle.total}});
+  return {std::move(section)};
 }
 
-Document WithProvenance(std::string title, Section section,
-                        const Provenance& source) {
-  return {.title = std::move(title),
-          .sections = {std::move(section), ProvenanceSection({&source})}};
+Document WithProvenance(const LedgerResult& ledger,
+                        std::vector<Section> sections) {
+  sections.push_back(ProvenanceSection({&ledger.source}));
+  return {.title = "inferdiff explain: " + ledger.source.label,
+          .sections = std::move(sections)};
 }
 
 }  // namespace
@@ -202,16 +223,17 @@ Document StepExplanationDocument(const Provenance& source,
                 "wall: {}",
                 Duration({*step.step.next_begin_ns - step.step.begin_ns, 1}))
           : "wall: unknown, no step follows");
-  lines.push_back(fmt::format("{} operations, {} of them in {} graph replays",
-                              step.ops, step.replay_ops, step.replays));
+  lines.push_back(fmt::format("{}, {} of them in {}",
+                              Plural(step.ops, "operation"), step.replay_ops,
+                              Plural(step.replays, "graph replay")));
   lines.push_back(step.step.excluded_id.empty()
                       ? "used"
                       : fmt::format("left out: {} ({})", step.step.excluded_why,
                                     step.step.excluded_id));
   if (!step.cross_check.empty())
     lines.push_back("cross-check of all steps: " + step.cross_check);
-  return WithProvenance("inferdiff explain: " + source.label,
-                        std::move(section), source);
+  return {.title = "inferdiff explain: " + source.label,
+          .sections = {std::move(section), ProvenanceSection({&source})}};
 }
 
 std::optional<LedgerRow> LedgerRowByName(const std::string& name) {
@@ -228,19 +250,17 @@ std::optional<LedgerRow> LedgerRowByName(const std::string& name) {
 
 Document RowExplanationDocument(const LedgerResult& ledger,
                                 const LedgerRow& row) {
-  const std::string title = "inferdiff explain: " + ledger.source.label;
   switch (row.kind) {
     case LedgerRow::Kind::kCategory:
-      return WithProvenance(title, CategoryRowSection(ledger, row.category),
-                            ledger.source);
+      return WithProvenance(ledger, CategorySections(ledger, row.category));
     case LedgerRow::Kind::kIdle:
-      return WithProvenance(title, IdleRowSection(ledger), ledger.source);
+      return WithProvenance(ledger, IdleSections(ledger));
     case LedgerRow::Kind::kForeign:
-      return WithProvenance(title, ForeignRowSection(ledger), ledger.source);
+      return WithProvenance(ledger, ForeignSections(ledger));
     case LedgerRow::Kind::kWall:
       break;
   }
-  return WithProvenance(title, WallRowSection(ledger), ledger.source);
+  return WithProvenance(ledger, WallSections(ledger));
 }
 
 }  // namespace inferdiff

@@ -33,16 +33,12 @@ std::string RankText(const TraceInfo& info) {
              : fmt::format("rank {}", *info.rank);
 }
 
-std::string Plural(int64_t n, std::string_view noun) {
-  return fmt::format("{} {}{}", Grouped(n), noun, n == 1 ? "" : "s");
-}
-
 void AddSourceDoubts(const LedgerResult& ledger,
                      std::vector<std::string>& doubts) {
   for (const ImportRow& row : ImportRows(ledger.source.counters)) {
-    doubts.push_back(fmt::format("{} {} ({})",
+    doubts.push_back(fmt::format("{}: {} ({})", row.sentence,
                                  Grouped(static_cast<int64_t>(row.count)),
-                                 row.sentence, row.id));
+                                 row.id));
   }
   if (ledger.devices.size() < 2) return;
   const int64_t device = ledger.source.info.device;
@@ -57,6 +53,7 @@ void AddStepDoubts(const LedgerResult& ledger,
   const Steps& steps = ledger.steps;
   if (!steps.cross_check_agrees)
     doubts.push_back("the step borders are in doubt: " + steps.cross_check);
+  for (const std::string& note : steps.notes) doubts.push_back(note);
   if (ledger.per_step.wall.n == 0) {
     doubts.push_back(
         "wall and idle time are unknown: no step here is followed by another");
@@ -121,9 +118,14 @@ std::vector<ImportRow> ImportRows(const ImportCounters& counters) {
   return rows;
 }
 
+std::string Plural(int64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", Grouped(n), noun, n == 1 ? "" : "s");
+}
+
 std::string ShapeText(const StepShape& shape) {
-  std::string text = shape.kind == StepKind::kUnknown
-                         ? "steps of unknown kind"
+  std::string text = shape.kind == StepKind::kUnknown ? "steps of unknown kind"
+                     : shape.kind == StepKind::kOther
+                         ? "marked steps"
                          : std::string(IdOf(shape.kind));
   if (shape.batch) text += fmt::format(", batch {}", Grouped(*shape.batch));
   if (shape.tokens) text += ", " + Plural(*shape.tokens, "token");
@@ -195,6 +197,17 @@ std::vector<std::string> Doubts(const LedgerResult& ledger) {
   AddCoverageDoubts(ledger, doubts);
   AddSourceDoubts(ledger, doubts);
   return doubts;
+}
+
+std::string WithoutParameters(std::string_view name) {
+  if (!name.ends_with(')')) return std::string(name);
+  size_t depth = 0;
+  for (size_t at = name.size(); at-- > 0;) {
+    if (name[at] == ')') ++depth;
+    if (name[at] == '(' && --depth == 0)
+      return std::string(at == 0 ? name : name.substr(0, at));
+  }
+  return std::string(name);
 }
 
 Rational PerUsedStep(const LedgerResult& ledger, int64_t total) {

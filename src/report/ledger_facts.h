@@ -24,6 +24,9 @@ struct ImportRow {
 /// Counters above zero, the worst first.
 std::vector<ImportRow> ImportRows(const ImportCounters& counters);
 
+/// "1 step", "8 steps".
+std::string Plural(int64_t n, std::string_view noun);
+
 /// "decode, batch 4, 4 tokens, context 4,096"; "steps of unknown kind".
 std::string ShapeText(const StepShape& shape);
 
@@ -42,6 +45,10 @@ std::vector<std::string> ExcludedSteps(const Steps& steps);
 
 /// What a reader of the figures has to know: sentences, the gravest first.
 std::vector<std::string> Doubts(const LedgerResult& ledger);
+
+/// "f<int>(char*, long)" -> "f<int>": what a table has room for. What comes
+/// before the parameters tells kernels apart.
+std::string WithoutParameters(std::string_view name);
 
 /// Mean of a total over the used steps.
 Rational PerUsedStep(const LedgerResult& ledger, int64_t total);

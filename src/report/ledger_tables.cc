@@ -135,7 +135,7 @@ Table KernelTable(const LedgerResult& ledger, size_t top,
   Table table;
   table.columns = {{"Kernel", Align::kLeft, true, true},
                    {"category", Align::kLeft},
-                   {fmt::format("{} a step", unit.name)},
+                   {std::string(unit.name)},
                    {"%"},
                    {"calls"},
                    {"p10 \u00b5s"},
@@ -147,7 +147,7 @@ Table KernelTable(const LedgerResult& ledger, size_t top,
     const Amounts& amounts = row.amounts;
     const Stat& call = row.call_ns;
     const auto micros = [](int64_t ns) { return Decimal({ns, 1}, 1, 1000); };
-    table.Add({row.name, TitleOf(row.category),
+    table.Add({WithoutParameters(row.name), TitleOf(row.category),
                Decimal(PerUsedStep(ledger, amounts.attributed_ns),
                        DecimalsOf(unit), unit.ns),
                Percent({amounts.attributed_ns, 1}, whole),
@@ -189,7 +189,7 @@ Table QuantityTable(const LedgerResult& ledger) {
   AddQuantityUnlessZero("launch lead, a launch", q.launch_lead, unit, table);
   const Stat& kernels = q.kernels;
   const auto count = [](int64_t n) { return fmt::format("{}", n); };
-  table.Add({"kernels, a count", CountText(kernels.mean()),
+  table.Add({"kernels (count)", CountText(kernels.mean()),
              count(kernels.median), count(kernels.p10), count(kernels.p90),
              count(kernels.min), count(kernels.max)});
   return table;
@@ -201,7 +201,7 @@ Table FamilyTable(const LedgerResult& ledger, size_t top) {
   Table table;
   table.columns = {{"Family", Align::kLeft, true, true},
                    {"category", Align::kLeft},
-                   {fmt::format("{} a step", unit.name)},
+                   {std::string(unit.name)},
                    {"%"},
                    {"calls"},
                    {"kernels"}};

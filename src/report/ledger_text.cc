@@ -40,29 +40,35 @@ std::string HeadlineText(const LedgerResult& ledger) {
 
 std::string BusyText(const LedgerResult& ledger) {
   const PerStep& per_step = ledger.per_step;
-  const Rational wall{per_step.wall.total, 1};
-  const int64_t outside = per_step.idle.total - per_step.idle_inside.total;
-  return fmt::format(
-      "The GPU works {} % of it; idle are {} inside graph replays and {} "
-      "outside.",
-      Percent({per_step.busy.total, 1}, wall),
-      Duration(PerUsedStep(ledger, per_step.idle_inside.total)),
-      Duration(PerUsedStep(ledger, outside)));
+  const int64_t inside = per_step.idle_inside.total;
+  std::string text =
+      fmt::format("The GPU works {} % of it and idles {}",
+                  Percent({per_step.busy.total, 1}, {per_step.wall.total, 1}),
+                  Duration(PerUsedStep(ledger, per_step.idle.total)));
+  if (per_step.replay_span.total > 0) {
+    text += fmt::format(
+        ": {} inside graph replays, {} outside",
+        Duration(PerUsedStep(ledger, inside)),
+        Duration(PerUsedStep(ledger, per_step.idle.total - inside)));
+  }
+  return text + ".";
 }
 
-// The fewest categories that make up two thirds.
+// The fewest categories that make up two thirds; no more than four, and none
+// under a twentieth.
 std::string MostText(const LedgerResult& ledger) {
   const std::vector<CategoryRow> rows = CategoryRows(ledger);
-  const Rational whole{WholeOf(ledger), 1};
+  const int64_t whole = WholeOf(ledger);
   std::string text;
   int64_t covered = 0;
   for (size_t i = 0; i < rows.size() && i < 4 && !rows[i].pseudo; ++i) {
+    const int64_t time = rows[i].amounts.attributed_ns;
+    if (time < whole / 20 || covered >= whole / 3 * 2) break;
     text += fmt::format("{}{} {} %", text.empty() ? "" : ", ", rows[i].name,
-                        Percent({rows[i].amounts.attributed_ns, 1}, whole));
-    covered += rows[i].amounts.attributed_ns;
-    if (3 * covered >= 2 * whole.num) break;
+                        Percent({time, 1}, {whole, 1}));
+    covered += time;
   }
-  return text.empty() ? "" : "Most of it: " + text + ".";
+  return text.empty() ? "" : fmt::format("The largest parts: {}.", text);
 }
 
 // Exact, over steps and tokens at once; nothing where a marker's number is
@@ -80,17 +86,20 @@ std::optional<Rational> PerToken(const Stat& wall, int64_t tokens,
 std::string TokenText(const LedgerResult& ledger) {
   const auto& groups = ledger.steps.groups;
   if (ledger.group >= groups.size() || !WallKnown(ledger)) return "";
-  const auto tokens = TokensOfStep(groups[ledger.group].shape);
+  const StepShape& shape = groups[ledger.group].shape;
+  const auto tokens = TokensOfStep(shape);
   if (!tokens) return "";
+  // How many of the verified tokens were accepted, no trace says.
+  const std::string_view noun =
+      shape.kind == StepKind::kVerify ? "verified token" : "token";
   const auto one = PerToken(ledger.per_step.wall, *tokens, 1);
   if (!one) return "";
   std::string text =
-      fmt::format("{} a token ({} a step)", Duration(*one), *tokens);
+      fmt::format("{} a {} ({} a step)", Duration(*one), noun, *tokens);
   const int64_t gpus = ledger.source.info.world_size.value_or(1);
   if (const auto all = PerToken(ledger.per_step.wall, *tokens, gpus);
       all && gpus > 1) {
-    text += fmt::format("; {} of GPU time a token on {} GPUs", Duration(*all),
-                        gpus);
+    text += fmt::format("; times {} GPUs: {}", gpus, Duration(*all));
   }
   return text + ".";
 }
@@ -128,8 +137,9 @@ std::string TitleWithTop(std::string_view what, size_t shown, size_t all) {
 void AddAccount(const LedgerResult& ledger, size_t top,
                 std::vector<Section>& sections) {
   sections.push_back(
-      {.title = fmt::format("Where the {} of a step are",
-                            Duration(PerUsedStep(ledger, WholeOf(ledger)))),
+      {.title = fmt::format("Where the {} of {} are",
+                            Duration(PerUsedStep(ledger, WholeOf(ledger))),
+                            WallKnown(ledger) ? "a step" : "GPU work"),
        .table = CategoryTable(ledger)});
   sections.push_back(
       {.title = fmt::format("A step in {}", StepUnit(ledger).name),

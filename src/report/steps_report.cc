@@ -25,10 +25,10 @@ Section EvidenceSection(const StepsReport& report) {
   size_t used = 0;
   for (const Step& step : steps.steps) used += step.excluded_id.empty() ? 1 : 0;
   Section section;
-  section.before.push_back(
-      fmt::format("{}  {} steps, {} of them used, {} graph replays",
-                  Quoted(report.source.label), steps.steps.size(), used,
-                  steps.replays.size()));
+  section.before.push_back(fmt::format(
+      "{}  {}, {} of them used, {}", Quoted(report.source.label),
+      Plural(static_cast<int64_t>(steps.steps.size()), "step"), used,
+      Plural(static_cast<int64_t>(steps.replays.size()), "graph replay")));
   section.after.push_back(
       fmt::format("Evidence: {}. {}", IdOf(steps.evidence), steps.how));
   if (!steps.cross_check.empty()) {
@@ -36,6 +36,7 @@ Section EvidenceSection(const StepsReport& report) {
         "Cross-check{}: {}", steps.cross_check_agrees ? "" : " DISAGREES",
         steps.cross_check));
   }
+  for (const std::string& note : steps.notes) section.after.push_back(note);
   for (std::string& line : ExcludedSteps(steps))
     section.after.push_back(std::move(line));
   return section;
@@ -116,6 +117,7 @@ std::string StepsJsonText(const StepsReport& report) {
   document["how"] = report.steps.how;
   document["cross_check"] = report.steps.cross_check;
   document["cross_check_agrees"] = report.steps.cross_check_agrees;
+  document["notes"] = report.steps.notes;
   document["main_group"] = report.steps.main_group;
   document["groups"] = JsonGroups(report.steps);
   auto& list = document["steps"] = nlohmann::ordered_json::array();
