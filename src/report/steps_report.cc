@@ -56,10 +56,9 @@ Section GroupsSection(const Steps& steps) {
       shape += fmt::format(", context {} to {}", Grouped(*group.context_min),
                            Grouped(*group.context_max));
     }
-    table.Add(
-        {fmt::format("{}", i), shape, fmt::format("{}", group.steps),
-         fmt::format("{}", group.used),
-         i == steps.main_group ? "accounted unless --group says other" : ""});
+    table.Add({fmt::format("{}", i), shape, fmt::format("{}", group.steps),
+               fmt::format("{}", group.used),
+               i == steps.main_group ? "accounted" : ""});
   }
   return {.title = "Groups", .table = std::move(table)};
 }
