@@ -2,11 +2,11 @@
 // Interned strings with dense ids.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <string>
+#include <memory>
 #include <string_view>
-#include <unordered_map>
+#include <vector>
 
 namespace inferdiff {
 
@@ -14,6 +14,7 @@ namespace inferdiff {
 using NameId = uint32_t;
 
 /// Stores each distinct string once. Views stay valid for the pool's life.
+/// Safe against prepared collisions (base/hash.h).
 class StringPool {
  public:
   NameId Intern(std::string_view text);
@@ -21,8 +22,20 @@ class StringPool {
   NameId size() const { return static_cast<NameId>(strings_.size()); }
 
  private:
-  std::deque<std::string> strings_;  // a deque: growth moves no string
-  std::unordered_map<std::string_view, NameId> ids_;
+  struct Slot {
+    uint32_t hash = 0;  // upper half
+    NameId id = kEmpty;
+  };
+  static constexpr NameId kEmpty = 0xffffffffU;
+
+  std::string_view Store(std::string_view text);
+  void Grow();
+
+  std::vector<std::string_view> strings_;
+  std::vector<Slot> slots_;  // open addressing, a power of two, at most half
+  std::vector<std::unique_ptr<char[]>> blocks_;
+  char* free_ = nullptr;  // of the last block
+  size_t free_bytes_ = 0;
 };
 
 }  // namespace inferdiff

@@ -2,6 +2,7 @@
 #include "readers/kineto_event.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -18,17 +19,19 @@ class EventParser {
       : text_(text), strictness_(strictness), counters_(counters) {}
 
   bool ReadEvent(EventFields* fields);
+  bool ReadKind(EventFields* fields);
   size_t at() const { return at_; }
 
  private:
-  template <typename Slot>
-  bool ReadObject(Slot slot_of);
-  bool ReadString(std::string_view* out);
+  template <typename Member>
+  bool ReadObject(Member read_member);
+  enum class Role : uint8_t { kKey, kValue };
+  bool ReadString(Role role, std::string_view* out);
   bool ReadValue(JsonScalar* out);
   bool ReadBareScalar(JsonScalar* out);
   bool SkipNested();
-  size_t StringEnd(size_t from) const;
-  bool EndsString(size_t quote) const;
+  size_t StringEnd(size_t from, Role role) const;
+  bool EndsString(size_t quote, Role role) const;
   bool StartsKey(size_t at) const;
   void SkipSpace() {
     while (at_ < text_.size() && IsSpace(text_[at_])) ++at_;
@@ -39,6 +42,7 @@ class EventParser {
   Strictness strictness_;
   ImportCounters* counters_;
   size_t at_ = 0;
+  size_t array_depth_ = 0;  // brackets open around the cursor
 };
 
 /// Position of the next quote that no backslash escapes.
@@ -75,36 +79,34 @@ bool EventParser::StartsKey(size_t at) const {
   return colon < text_.size() && text_[colon] == ':';
 }
 
-/// In lenient text: can a string, key or value, end with this quote?
-bool EventParser::EndsString(size_t quote) const {
+/// In lenient text: can a string end with this quote?
+bool EventParser::EndsString(size_t quote, Role role) const {
   const size_t next = SkipSpaceFrom(text_, quote + 1);
   if (next >= text_.size()) return false;
-  switch (text_[next]) {
-    case ':':
-    case ']':
-    case '}':
-      return true;
-    case ',':
-      return StartsKey(SkipSpaceFrom(text_, next + 1));
-    default:
-      return false;
+  const char c = text_[next];
+  if (role == Role::kKey) return c == ':';
+  if (c == ',') {
+    const size_t after = SkipSpaceFrom(text_, next + 1);
+    return array_depth_ > 0 || StartsKey(after);
   }
+  return c == '}' || (array_depth_ > 0 && (c == ']' || c == ':'));
 }
 
-size_t EventParser::StringEnd(size_t from) const {
-  size_t quote = NextQuote(text_, from);
-  if (strictness_ == Strictness::kLenient) {
-    while (quote != std::string_view::npos && !EndsString(quote)) {
-      quote = NextQuote(text_, quote + 1);
-    }
+/// The quote that ends the string whose text starts at `from`. In lenient text
+/// a backslash in front of it may be a part of the name.
+size_t EventParser::StringEnd(size_t from, Role role) const {
+  if (strictness_ == Strictness::kStrict) return NextQuote(text_, from);
+  for (size_t quote = text_.find('"', from); quote != std::string_view::npos;
+       quote = text_.find('"', quote + 1)) {
+    if (EndsString(quote, role)) return quote;
   }
-  return quote;
+  return std::string_view::npos;
 }
 
-bool EventParser::ReadString(std::string_view* out) {
+bool EventParser::ReadString(Role role, std::string_view* out) {
   if (Peek() != '"') return false;
   const size_t begin = at_ + 1;
-  const size_t end = StringEnd(begin);
+  const size_t end = StringEnd(begin, role);
   if (end == std::string_view::npos) return false;
   *out = text_.substr(begin, end - begin);
   at_ = end + 1;
@@ -147,12 +149,13 @@ bool EventParser::SkipNested() {
     const char c = text_[at_];
     if (c == '"') {
       std::string_view ignored;
-      if (!ReadString(&ignored)) return false;
+      if (!ReadString(Role::kValue, &ignored)) return false;
       continue;
     }
+    ++at_;
     if (c == '{' || c == '[') ++depth;
     if (c == '}' || c == ']') --depth;
-    ++at_;
+    array_depth_ = depth;
     if (depth == 0) return true;
   }
   return false;
@@ -167,13 +170,13 @@ bool EventParser::ReadValue(JsonScalar* out) {
   out->present = true;
   if (c != '"') return ReadBareScalar(out);
   out->quoted = true;
-  return ReadString(&out->text);
+  return ReadString(Role::kValue, &out->text);
 }
 
-/// Reads an object; `slot_of(key)` says where a value goes. A slot may read
-/// the value itself and then returns nullptr with `handled` set.
-template <typename Slot>
-bool EventParser::ReadObject(Slot slot_of) {
+/// Reads an object; `read_member(key)` reads the value and says whether to go
+/// on.
+template <typename Member>
+bool EventParser::ReadObject(Member read_member) {
   if (Peek() != '{') return false;
   ++at_;
   SkipSpace();
@@ -184,12 +187,12 @@ bool EventParser::ReadObject(Slot slot_of) {
       continue;
     }
     std::string_view key;
-    if (!ReadString(&key)) return false;
+    if (!ReadString(Role::kKey, &key)) return false;
     SkipSpace();
     if (Peek() != ':') return false;
     ++at_;
     SkipSpace();
-    if (!slot_of(key)) return false;
+    if (!read_member(key)) return false;
     SkipSpace();
     if (Peek() != ',' && Peek() != '}') return false;
   }
@@ -220,7 +223,28 @@ bool EventParser::ReadEvent(EventFields* fields) {
   return ReadObject(read_field);
 }
 
+bool EventParser::ReadKind(EventFields* fields) {
+  bool done = false;
+  const auto read_field = [&](std::string_view key) {
+    JsonScalar ignored;
+    JsonScalar* slot = &ignored;
+    if (key == "ph" && !fields->ph.present) slot = &fields->ph;
+    if (key == "cat" && !fields->cat.present) slot = &fields->cat;
+    if (!ReadValue(slot)) return false;
+    done =
+        fields->ph.present && (fields->ph.text != "X" || fields->cat.present);
+    return !done;
+  };
+  return ReadObject(read_field) || done;
+}
+
 }  // namespace
+
+bool FindKind(std::string_view text, EventFields* fields) {
+  ImportCounters ignored;
+  EventParser parser(text, Strictness::kStrict, &ignored);
+  return parser.ReadKind(fields);
+}
 
 std::optional<size_t> ParseEvent(std::string_view text, Strictness strictness,
                                  EventFields* fields,
@@ -341,6 +365,57 @@ TimeError ParseTime(std::string_view text, DecimalTime* time) {
   time->ns =
       decimal.negative ? -static_cast<int64_t>(ns) : static_cast<int64_t>(ns);
   return TimeError::kOk;
+}
+
+namespace {
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+/// The value of eight digits in text order.
+bool EightDigits(const char* text, uint64_t* value) {
+  uint64_t word = 0;
+  std::memcpy(&word, text, sizeof(word));
+  if constexpr (std::endian::native == std::endian::big) return false;
+  // A digit plus 6 stays below 0x40, and its upper half is 3.
+  if (((word & (word + 0x0606060606060606U)) & 0xf0f0f0f0f0f0f0f0U) !=
+      0x3030303030303030U) {
+    return false;
+  }
+  word &= 0x0f0f0f0f0f0f0f0fU;
+  word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffU;
+  word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffU;
+  *value = (word * 10000 + (word >> 32)) & 0xffffffffU;
+  return true;
+}
+
+}  // namespace
+
+const char* ParsePlainTime(const char* text, DecimalTime* time) {
+  const char* p = text;
+  uint64_t whole = 0;
+  if (EightDigits(p, &whole)) p += 8;
+  // 15 digits of us stay below 2^53.
+  for (; IsDigit(*p) && p - text <= 15; ++p) {
+    whole = whole * 10 + static_cast<uint64_t>(*p - '0');
+  }
+  if (p == text || p - text > 15) return nullptr;
+  uint64_t fraction = 0;
+  time->fraction_digits = 0;
+  if (*p == '.') {
+    ++p;
+    const char* const begin = p;
+    for (; IsDigit(*p) && p - begin < 3; ++p) {
+      fraction = fraction * 10 + static_cast<uint64_t>(*p - '0');
+    }
+    const auto digits = static_cast<uint8_t>(p - begin);
+    if (digits == 0) return nullptr;
+    time->fraction_digits = digits;
+    if (digits == 1) fraction *= 100;
+    if (digits == 2) fraction *= 10;
+  }
+  if (IsDigit(*p) || *p == 'e' || *p == 'E' || *p == '.') return nullptr;
+  time->ns = static_cast<int64_t>(whole * 1000 + fraction);
+  return p;
 }
 
 }  // namespace inferdiff

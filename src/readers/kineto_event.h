@@ -48,6 +48,10 @@ enum class Strictness : uint8_t {
 std::optional<size_t> ParseEvent(std::string_view text, Strictness strictness,
                                  EventFields* fields, ImportCounters* counters);
 
+/// Finds the first ph and the first cat; stops there, or at a ph other than X.
+/// False when the text is malformed before that.
+bool FindKind(std::string_view text, EventFields* fields);
+
 /// What an event is to this reader, by ph and cat.
 enum class EventKind : uint8_t {
   kOther,
@@ -75,6 +79,11 @@ enum class TimeError : uint8_t { kOk, kNotANumber, kOutOfRange };
 /// Exact: digits beyond the ns are rounded to nearest, half away from zero.
 /// |time| <= 2^53 us.
 TimeError ParseTime(std::string_view text, DecimalTime* time);
+
+/// ParseTime for the common form, digits.digits with at most three behind the
+/// point, at the start of readable text of 24 bytes and more. Returns the end
+/// of the number; nullptr: use ParseTime.
+const char* ParsePlainTime(const char* text, DecimalTime* time);
 
 /// Whole text as an int64, with a sign or without.
 std::optional<int64_t> ParseInteger(std::string_view text);

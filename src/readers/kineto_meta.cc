@@ -49,26 +49,65 @@ std::vector<DeviceProperties> DevicesOf(const json& value) {
   return devices;
 }
 
-bool StartsWith(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
+/// The JSON value that starts at text[at], by its brackets and quotes.
+std::string_view ValueAt(std::string_view text, size_t at) {
+  size_t depth = 0;
+  bool in_string = false;
+  for (size_t i = at; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+      continue;
+    }
+    if (c == '"') in_string = true;
+    if (depth == 0 && (c == ',' || c == '}' || c == ']' || c == '\n')) {
+      return text.substr(at, i - at);
+    }
+    if (c == '{' || c == '[') ++depth;
+    if ((c == '}' || c == ']') && --depth == 0) {
+      return text.substr(at, i + 1 - at);
+    }
+  }
+  return text.substr(at);
+}
+
+/// The last member of this name; nothing when there is none.
+std::optional<std::string_view> FindMember(std::string_view text,
+                                           std::string_view key) {
+  const std::string quoted = fmt::format("\"{}\"", key);
+  for (size_t at = text.rfind(quoted); at != std::string_view::npos;
+       at = at == 0 ? std::string_view::npos : text.rfind(quoted, at - 1)) {
+    const size_t colon = text.find_first_not_of(" \n\r\t", at + quoted.size());
+    if (colon == std::string_view::npos || text[colon] != ':') continue;
+    const size_t value = text.find_first_not_of(" \n\r\t", colon + 1);
+    if (value != std::string_view::npos) return ValueAt(text, value);
+  }
+  return std::nullopt;
 }
 
 }  // namespace
 
-void KinetoMetadata::Add(std::string_view key, std::string_view value) {
-  if (StartsWith(key, "roctracer") || StartsWith(key, "rocprofiler") ||
-      StartsWith(key, "hip_")) {
+void KinetoMetadata::Add(std::string_view text) {
+  const auto has = [&](const char* key) {
+    return FindMember(text, key).has_value();
+  };
+  if (has("roctracer_version") || has("rocprofiler-sdk_version") ||
+      has("hip_runtime_version") || has("hip_driver_version")) {
     vendor = Vendor::kAmd;
-  } else if (StartsWith(key, "cupti_") || StartsWith(key, "cuda_")) {
-    if (vendor == Vendor::kUnknown) vendor = Vendor::kNvidia;
+  } else if (vendor == Vendor::kUnknown &&
+             (has("cupti_version") || has("cuda_runtime_version") ||
+              has("cuda_driver_version"))) {
+    vendor = Vendor::kNvidia;
   }
-  const bool wanted = key == "deviceProperties" || key == "distributedInfo" ||
-                      key == "baseTimeNanoseconds" ||
-                      key == "cuda_runtime_version" ||
-                      key == "hip_runtime_version";
-  // The parser below recurses; what is wanted is two levels deep.
-  constexpr size_t kLongest = 1 << 20;
-  if (!wanted || value.size() > kLongest) return;
+  for (const std::string_view key :
+       {"deviceProperties", "distributedInfo", "baseTimeNanoseconds",
+        "cuda_runtime_version", "hip_runtime_version"}) {
+    if (const auto value = FindMember(text, key)) AddMember(key, *value);
+  }
+}
+
+void KinetoMetadata::AddMember(std::string_view key, std::string_view value) {
   const json parsed = json::parse(value, nullptr, false);
   if (parsed.is_discarded()) return;
   if (key == "deviceProperties") devices = DevicesOf(parsed);

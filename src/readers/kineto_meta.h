@@ -26,9 +26,14 @@ struct KinetoMetadata {
   std::string runtime_version;
   std::vector<DeviceProperties> devices;
 
-  /// One member of the top-level object, the value as JSON text. Members that
-  /// cannot be parsed or are of no interest leave no trace. Last one wins.
-  void Add(std::string_view key, std::string_view value);
+  /// Takes what it knows out of text in front of or behind the events. Keys
+  /// are found by their text wherever they stand, since what other tools add
+  /// beside them need not be JSON. What cannot be parsed leaves no trace; of
+  /// keys that stand twice the last one holds.
+  void Add(std::string_view text);
+
+ private:
+  void AddMember(std::string_view key, std::string_view value);
 };
 
 }  // namespace inferdiff

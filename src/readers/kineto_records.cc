@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/kineto_records.h"
 
+#include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 namespace inferdiff {
 namespace {
@@ -23,6 +25,34 @@ int64_t CorrelationOf(const JsonScalar& scalar, ImportCounters* counters) {
   const std::optional<int64_t> value = ParseInteger(scalar.text);
   if (!value) counters->Add(Counter::kHugeInteger);
   return value.value_or(0);
+}
+
+std::optional<OpKind> OpKindOf(EventKind kind) {
+  switch (kind) {
+    case EventKind::kKernel:
+      return OpKind::kKernel;
+    case EventKind::kMemcpy:
+      return OpKind::kMemcpy;
+    case EventKind::kMemset:
+      return OpKind::kMemset;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool IsKept(const EventFields& call, RecordBatch* batch) {
+  if (!call.name.present) return true;  // to be counted
+  Lexicon* const lexicon = batch->lexicon;
+  return lexicon->UseOf(lexicon->names.Intern(call.name.text)).kept;
+}
+
+/// A device that the pid does not name stands in the args.
+std::string_view PidOf(const EventFields& fields, bool is_op) {
+  const std::string_view pid = fields.pid.text;
+  const bool has_number =
+      pid.find_first_of("0123456789") != std::string_view::npos;
+  return is_op && fields.device.present && !has_number ? fields.device.text
+                                                       : pid;
 }
 
 }  // namespace
@@ -53,8 +83,16 @@ NameUse UseOfCall(std::string_view name) {
 }
 
 uint32_t Lexicon::Track(std::string_view pid, std::string_view tid) {
+  std::array<char, 64> buffer;
+  const size_t size = pid.size() + 1 + tid.size();
+  if (size <= buffer.size()) {
+    std::copy(pid.begin(), pid.end(), buffer.begin());
+    buffer[pid.size()] = '\x1f';
+    std::copy(tid.begin(), tid.end(),
+              buffer.begin() + static_cast<ptrdiff_t>(pid.size()) + 1);
+    return track_keys.Intern({buffer.data(), size});
+  }
   std::string key;
-  key.reserve(pid.size() + 1 + tid.size());
   key.append(pid).append(1, '\x1f').append(tid);
   return track_keys.Intern(key);
 }
@@ -67,15 +105,24 @@ NameUse Lexicon::UseOf(uint32_t name) {
   return use_of_name[name];
 }
 
-void FractionEvidence::Note(std::string_view time_text) {
-  const size_t point = time_text.find('.');
-  if (point == std::string_view::npos) return;
-  const std::string_view digits = time_text.substr(point + 1);
-  if (digits.size() > 3 || digits.empty() || digits == "0") return;
-  if (digits.size() > 1 && digits[0] == '0') padded = true;
-  if (digits.size() == 2 && digits[1] == '0') unpadded = true;
-  if (digits.size() < 3) short_one = true;
-  if (digits.size() == 3 && digits[2] == '0') full_trailing_zero = true;
+void FractionEvidence::Note(const DecimalTime& time) {
+  const int64_t fraction = time.ns % 1000;  // padded on the right
+  switch (time.fraction_digits) {
+    case 1:
+      short_one |= fraction != 0;
+      break;
+    case 2:
+      short_one = true;
+      padded |= fraction < 100;
+      unpadded |= fraction % 100 == 0;
+      break;
+    case 3:
+      padded |= fraction < 100;
+      full_trailing_zero |= fraction % 10 == 0;
+      break;
+    default:
+      break;
+  }
 }
 
 void FractionEvidence::Merge(const FractionEvidence& other) {
@@ -87,12 +134,7 @@ void FractionEvidence::Merge(const FractionEvidence& other) {
 
 void AddEvent(const EventFields& fields, EventKind kind, uint64_t ordinal,
               RecordBatch* batch) {
-  if (kind == EventKind::kOldOperator) {
-    if (fields.name.text.substr(0, 12) != "ProfilerStep") return;
-    kind = EventKind::kHostRange;
-  }
-  const bool is_op = kind == EventKind::kKernel || kind == EventKind::kMemcpy ||
-                     kind == EventKind::kMemset;
+  if (kind == EventKind::kHostCall && !IsKept(fields, batch)) return;
   DecimalTime start;
   DecimalTime dur;
   TimeError error = TimeError::kNotANumber;
@@ -100,11 +142,20 @@ void AddEvent(const EventFields& fields, EventKind kind, uint64_t ordinal,
     error = ParseTime(fields.ts.text, &start);
     if (error == TimeError::kOk) error = ParseTime(fields.dur.text, &dur);
   }
-  if (error != TimeError::kOk) {
-    batch->counters.Add(error == TimeError::kOutOfRange
-                            ? Counter::kTimeOutOfRange
-                            : Counter::kMissingField);
+  if (error == TimeError::kOk) {
+    AddTimedEvent(fields, start, dur, kind, ordinal, batch);
     return;
+  }
+  batch->counters.Add(error == TimeError::kOutOfRange ? Counter::kTimeOutOfRange
+                                                      : Counter::kMissingField);
+}
+
+void AddTimedEvent(const EventFields& fields, DecimalTime start,
+                   DecimalTime dur, EventKind kind, uint64_t ordinal,
+                   RecordBatch* batch) {
+  if (kind == EventKind::kOldOperator) {
+    if (fields.name.text.substr(0, 12) != "ProfilerStep") return;
+    kind = EventKind::kHostRange;
   }
   EventRecord record{};
   record.name = batch->lexicon->names.Intern(fields.name.text);
@@ -113,34 +164,27 @@ void AddEvent(const EventFields& fields, EventKind kind, uint64_t ordinal,
     if (!use.kept) return;
     record.kind = static_cast<uint8_t>(use.kind);
   }
-  if (is_op) {
-    record.kind = static_cast<uint8_t>(
-        kind == EventKind::kKernel
-            ? OpKind::kKernel
-            : (kind == EventKind::kMemcpy ? OpKind::kMemcpy : OpKind::kMemset));
+  const std::optional<OpKind> op = OpKindOf(kind);
+  if (op) {
+    record.kind = static_cast<uint8_t>(*op);
     if (start.ns == 0) batch->counters.Add(Counter::kClampedStart);
   }
   if (dur.ns < 0) {
     batch->counters.Add(Counter::kNegativeDuration);
     dur.ns = 0;
   }
-  batch->fractions.Note(fields.ts.text);
+  batch->fractions.Note(start);
   record.start_ns = start.ns;
   record.dur_ns = dur.ns;
   record.digits =
       static_cast<uint8_t>(start.fraction_digits | dur.fraction_digits << 4);
   record.set_ordinal(ordinal);
-  if (is_op || kind == EventKind::kHostCall) {
+  if (op || kind == EventKind::kHostCall) {
     record.correlation = CorrelationOf(fields.correlation, &batch->counters);
   }
-  // A device that the pid does not name stands in the args.
-  std::string_view pid = fields.pid.text;
-  if (is_op && fields.device.present &&
-      (pid.empty() || pid.find_first_of("0123456789") == pid.npos)) {
-    pid = fields.device.text;
-  }
-  record.track = batch->lexicon->Track(pid, fields.tid.text);
-  if (is_op) {
+  record.track =
+      batch->lexicon->Track(PidOf(fields, op.has_value()), fields.tid.text);
+  if (op) {
     batch->ops.push_back(record);
   } else if (kind == EventKind::kHostCall) {
     batch->calls.push_back(record);

@@ -71,7 +71,7 @@ struct FractionEvidence {
   bool short_one = false;  // fewer than three digits
   bool full_trailing_zero = false;  // three digits, the last one 0
 
-  void Note(std::string_view time_text);
+  void Note(const DecimalTime& time);
   void Merge(const FractionEvidence& other);
   /// A writer that drops trailing zeros never ends three digits with one; one
   /// that drops leading zeros does.
@@ -94,6 +94,11 @@ struct RecordBatch {
 /// Turns the fields of an X event into a record, or into a count.
 void AddEvent(const EventFields& fields, EventKind kind, uint64_t ordinal,
               RecordBatch* batch);
+
+/// The same where start and duration are parsed already.
+void AddTimedEvent(const EventFields& fields, DecimalTime start,
+                   DecimalTime dur, EventKind kind, uint64_t ordinal,
+                   RecordBatch* batch);
 
 /// CallKind by the function's name, of either vendor.
 NameUse UseOfCall(std::string_view name);

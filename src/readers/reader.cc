@@ -1,93 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/reader.h"
 
-#include <fstream>
-#include <iterator>
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/byte_source.h"
 #include "base/error.h"
-#include "base/gzip.h"
-#include "readers/kineto_assemble.h"
+#include "base/input_file.h"
+#include "readers/kineto_json.h"
 
 namespace inferdiff {
+namespace {
 
-SourceFile ReadTrace(const std::string& path, const ReadOptions&) {
-  SourceFile file;
-  file.path = path;
-  file.format = "Kineto JSON";
-  std::ifstream stream(path, std::ios::binary);
-  std::string text((std::istreambuf_iterator<char>(stream)),
-                   std::istreambuf_iterator<char>());
-  file.size_bytes = text.size();
-  file.crc32 = Crc32(text);
-  if (text.substr(0, 2) == "\x1f\x8b") text = Inflate(text);
-  const size_t events = text.find("\"traceEvents\"");
-  size_t at = text.find('[', events == std::string::npos ? 0 : events);
-  KinetoMetadata metadata;
-  std::vector<std::unique_ptr<Lexicon>> lexicons;
-  lexicons.push_back(std::make_unique<Lexicon>());
-  std::vector<RecordBatch> batches(1);
-  batches[0].lexicon = lexicons[0].get();
-  const std::string_view all = text;
-  while (at != std::string::npos) {
-    at = all.find('{', at);
-    if (at == std::string::npos) break;
-    EventFields fields;
-    const auto end = ParseEvent(all.substr(at), Strictness::kStrict, &fields,
-                                &batches[0].counters);
-    if (!end) {
-      batches[0].counters.Add(Counter::kMalformedRecord);
-      break;
-    }
-    const EventKind kind = KindOf(fields.cat.text);
-    if (fields.ph.text == "X" && kind != EventKind::kOther) {
-      AddEvent(fields, kind, batches[0].elements, &batches[0]);
-    }
-    ++batches[0].elements;
-    at = all.find_first_not_of(" \n\r\t,", at + *end);
-    if (at == std::string::npos || all[at] != '{') break;
+constexpr size_t kHead = 64 * 1024;
+
+/// What a file is that no reader takes, and what to do with it.
+struct Foreign {
+  std::string_view what;
+  std::string_view fix;
+};
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+bool EndsWith(std::string_view text, std::string_view suffix) {
+  return text.size() >= suffix.size() &&
+         text.substr(text.size() - suffix.size()) == suffix;
+}
+
+Foreign DescribeForeign(std::string_view head, std::string_view path) {
+  constexpr std::string_view kUseKineto =
+      "capture with torch.profiler and name its .trace.json(.gz)";
+  if (EndsWith(path, ".nsys-rep") || EndsWith(path, ".qdrep")) {
+    return {"is an Nsight Systems report, which only nsys can open",
+            kUseKineto};
   }
-  for (const std::string_view part :
-       {all.substr(0, std::min(all.size(), events)),
-        all.substr(std::min(all.size(), at))}) {
-    for (size_t key = part.find('"'); key != std::string_view::npos;) {
-      const size_t end = part.find('"', key + 1);
-      if (end == std::string_view::npos) break;
-      const size_t colon = part.find_first_not_of(" \n\r\t", end + 1);
-      if (colon == std::string_view::npos || part[colon] != ':') {
-        key = part.find('"', end + 1);
-        continue;
-      }
-      size_t value = part.find_first_not_of(" \n\r\t", colon + 1);
-      if (value == std::string_view::npos) break;
-      // Wrap the value as an event to find its end.
-      const std::string wrapped = "{\"x\":" + std::string(part.substr(value));
-      size_t depth = 0;
-      size_t stop = value;
-      bool in_string = false;
-      for (; stop < part.size(); ++stop) {
-        const char c = part[stop];
-        if (in_string) {
-          if (c == '\\') ++stop;
-          if (c == '"') in_string = false;
-          continue;
-        }
-        if (c == '"') in_string = true;
-        if (c == '{' || c == '[') ++depth;
-        if ((c == ',' || c == '}') && depth == 0) break;
-        if (c == '}' || c == ']') --depth;
-      }
-      metadata.Add(part.substr(key + 1, end - key - 1),
-                   part.substr(value, std::min(stop, part.size()) - value));
-      key = part.find('"', std::min(stop, part.size()));
-    }
+  if (StartsWith(head, "SQLite format 3")) {
+    return {"is an SQLite database, which this version cannot read",
+            kUseKineto};
   }
-  AssembleTraces(std::move(batches), std::move(lexicons), metadata, false,
-                 &file);
-  if (file.traces.empty()) {
-    throw InputError("no-gpu-events", path, "the trace has no GPU activity",
-                     "capture with ProfilerActivity.CUDA");
+  if (head.find("\"rocprofiler-sdk-tool\"") != head.npos) {
+    return {"is rocprofv3 JSON, which this version cannot read", kUseKineto};
   }
-  return file;
+  if (head.find("Kernel_Name") != head.npos ||
+      head.find("KernelName") != head.npos) {
+    return {"is a rocprof table, which this version cannot read", kUseKineto};
+  }
+  const size_t first = head.find_first_not_of(" \n\r\t");
+  if (first != head.npos && (head[first] == '{' || head[first] == '[')) {
+    return {"is JSON, but no trace", kUseKineto};
+  }
+  return {"is no trace of a known format", kUseKineto};
+}
+
+/// The first 64 KiB, decoded.
+std::string ReadHead(const InputFile& file, Compression compression) {
+  std::string head(kHead, '\0');
+  const auto source = compression == Compression::kPlain
+                          ? OpenPlain(file, 0)
+                          : OpenCompressed(file, compression);
+  head.resize(source->Read(head.data(), head.size()));
+  return head;
+}
+
+}  // namespace
+
+SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
+  const InputFile file(path);
+  const Compression compression = DetectCompression(file);
+  const std::string head = ReadHead(file, compression);
+  if (!SniffKineto(head)) {
+    const Foreign foreign = DescribeForeign(head, path);
+    throw InputError("unknown-format", path, std::string(foreign.what),
+                     std::string(foreign.fix));
+  }
+  SourceFile result = ReadKineto(file, compression, options);
+  result.path = path;
+  result.size_bytes = file.size();
+  if (result.traces.empty()) {
+    throw InputError("no-gpu-events", path, "has no GPU activity",
+                     "profile with the GPU's activities enabled "
+                     "(ProfilerActivity.CUDA, also on ROCm)");
+  }
+  return result;
 }
 
 }  // namespace inferdiff
