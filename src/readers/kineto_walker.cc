@@ -251,11 +251,18 @@ bool EventWalker::FindElement(size_t* at, Result* result) {
       *at = next;
       return true;
     }
-    if (!SkipJunk(&next)) {
+    const Junk junk = JunkAt(next, after_comma, &next);
+    if (junk == Junk::kNeedText) {
       *result = {Stop::kNeedText, *at};
       return false;
     }
-    if (after_comma) {  // a value, but no object
+    origin_ = scanned_ = 0;  // quotes in it say nothing of what follows
+    if (junk == Junk::kBroken) {
+      if (!TakeBroken(&next, result)) {
+        result->at = *at;
+        return false;
+      }
+    } else if (junk == Junk::kValue) {
       batch_->counters.Add(Counter::kMalformedRecord);
       ++batch_->elements;
     } else {
@@ -266,15 +273,33 @@ bool EventWalker::FindElement(size_t* at, Result* result) {
   }
 }
 
-/// Over something between events that is none. False: it may go on behind the
-/// text.
-bool EventWalker::SkipJunk(size_t* at) const {
-  const size_t most = std::min(text_.size(), *at + kLongestEvent);
-  size_t end = *at + 1;
-  while (end < most && std::strchr(",]{", text_[end]) == nullptr) ++end;
-  if (end == text_.size() && !final_) return false;
-  *at = end;
-  return true;
+/// What stands at `at` where an event should, and where it ends.
+EventWalker::Junk EventWalker::JunkAt(size_t at, bool after_comma,
+                                      size_t* end) const {
+  const auto is_word = [](char c) {
+    return IsDigit(c) || (c >= 'a' && c <= 'z') || c == '-' || c == '.';
+  };
+  const size_t most = std::min(text_.size(), at + kLongestEvent);
+  size_t next = at;
+  while (next < most && is_word(text_[next])) ++next;
+  const size_t word_end = next;
+  next = SkipSpace(text_, next);
+  if (next == text_.size() && !final_) return Junk::kNeedText;
+  if (after_comma) {
+    *end = word_end;
+    const bool is_value = word_end != at && next < text_.size() &&
+                          (text_[next] == ',' || text_[next] == ']');
+    if (!is_value) *end = at;
+    return is_value ? Junk::kValue : Junk::kBroken;
+  }
+  next = at + 1;
+  while (next < most && text_[next] != ',' && text_[next] != ']' &&
+         text_[next] != '{') {
+    ++next;
+  }
+  if (next == text_.size() && !final_) return Junk::kNeedText;
+  *end = next;
+  return Junk::kBytes;
 }
 
 EventWalker::Result EventWalker::Walk(std::string_view text, size_t from,

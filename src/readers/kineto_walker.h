@@ -61,6 +61,9 @@ class EventWalker {
     unsigned braces = 0;
   };
   enum class Found : uint8_t { kEvent, kBroken, kNeedText };
+  /// What stands between events or in place of one: a plain value, an event
+  /// that does not even begin like one, or bytes that are no element.
+  enum class Junk : uint8_t { kValue, kBroken, kBytes, kNeedText };
   struct CatEntry {
     uint64_t head = 0;
     Literal text;  // with the closing quote
@@ -69,7 +72,7 @@ class EventWalker {
 
   bool FindElement(size_t* at, Result* result);
   bool IsArrayEnd(size_t at, bool* need_text) const;
-  bool SkipJunk(size_t* at) const;
+  Junk JunkAt(size_t at, bool after_comma, size_t* end) const;
   void Scan(size_t at, size_t length);
   Found FindExtent(size_t at, Extent* extent);
   Found Judge(size_t at, const Extent& extent) const;
