@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #ifdef __linux__
+#include <malloc.h>
 #include <sys/mman.h>
 #endif
 
@@ -20,6 +21,12 @@ void AdviseHuge(const void* data, size_t bytes) {
 #else
   (void)data;
   (void)bytes;
+#endif
+}
+
+void ReturnFreeMemory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
 #endif
 }
 

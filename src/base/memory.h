@@ -12,6 +12,10 @@ namespace inferdiff {
 /// Asks the system to back [data, data + bytes) with huge pages. Advice only.
 void AdviseHuge(const void* data, size_t bytes);
 
+/// Gives what was freed in small pieces back to the system, where the library
+/// would keep it.
+void ReturnFreeMemory();
+
 template <typename T>
 void ReserveHuge(std::vector<T>* column, size_t size) {
   column->reserve(size);

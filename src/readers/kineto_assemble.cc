@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/memory.h"
-#include "readers/json_text.h"
+#include "readers/kineto_names.h"
 #include "readers/kineto_sort.h"
 #include "readers/kineto_tracks.h"
 #include "readers/launch_index.h"
@@ -17,75 +17,12 @@
 namespace inferdiff {
 namespace {
 
-/// Names of all lexicons in a row; numbers of the model are given at first
-/// use.
-class NameTable {
- public:
-  explicit NameTable(const std::vector<std::unique_ptr<Lexicon>>& lexicons) {
-    uint32_t sum = 0;
-    for (const auto& lexicon : lexicons) {
-      first_.push_back(sum);
-      sum += lexicon->names.size();
-    }
-    numbers_.assign(sum, kNone);
-    raw_.reserve(sum);
-    for (const auto& lexicon : lexicons) {
-      for (NameId id = 0; id < lexicon->names.size(); ++id) {
-        raw_.push_back(lexicon->names[id]);
-      }
-    }
-  }
-
-  uint32_t FirstOf(size_t lexicon) const { return first_[lexicon]; }
-  std::string_view Raw(uint32_t row) const { return raw_[row]; }
-
-  NameId NumberOf(uint32_t row, ImportCounters* counters) {
-    if (numbers_[row] == kNone) numbers_[row] = Intern(raw_[row], counters);
-    return numbers_[row];
-  }
-
-  std::shared_ptr<StringPool> pool() const { return pool_; }
-
- private:
-  NameId Intern(std::string_view raw, ImportCounters* counters) {
-    const NameId before = pool_->size();
-    if (IsPlainText(raw)) {
-      const NameId id = pool_->Intern(raw);
-      if (id == before) CountLength(raw, counters);
-      return id;
-    }
-    const DecodedText decoded = DecodeJsonText(raw);
-    const NameId id = pool_->Intern(decoded.text);
-    if (id != before) return id;
-    CountLength(decoded.text, counters);
-    if (decoded.replaced) counters->Add(Counter::kInvalidUtf8);
-    if (decoded.has_control) counters->Add(Counter::kControlCharacter);
-    return id;
-  }
-
-  static void CountLength(std::string_view text, ImportCounters* counters) {
-    constexpr size_t kLong = 16 * 1024;
-    if (text.size() > kLong) counters->Add(Counter::kLongName);
-  }
-
-  std::vector<uint32_t> first_;
-  std::vector<uint32_t> numbers_;
-  std::vector<std::string_view> raw_;
-  std::shared_ptr<StringPool> pool_ = std::make_shared<StringPool>();
-};
-
 /// One (rank, device) until its columns are built.
 struct TracePlan {
   std::string_view scope;
   int64_t device = 0;
   size_t op_count = 0;
   RecordOrder ops;
-};
-
-/// The host calls of one scope, by (start, ordinal).
-struct ScopeCalls {
-  RecordOrder calls;
-  std::vector<uint32_t> of_correlation;  // unused slots: kNone
 };
 
 /// Sorts runs of equal start by `less`.
@@ -127,13 +64,19 @@ class Assembler {
   void PlanTraces();
   void OrderOps();
   void OrderCalls();
-  Trace BuildTrace(TracePlan* plan);
   void FillOps(TracePlan* plan, Trace* trace);
   void FillLanes(const TracePlan& plan, Trace* trace);
-  void LinkCalls(const TracePlan& plan, Trace* trace);
-  void FillAnnotations(const TracePlan& plan,
-                       const std::set<std::string_view>& processes,
-                       Trace* trace);
+  std::vector<uint8_t> LinkOps(const TracePlan& plan, const RecordOrder& calls,
+                               GpuOps* ops);
+  void FindProcesses(const RecordOrder& calls,
+                     const std::vector<uint8_t>& linked);
+  bool IsOurs(const EventRecord* host) const;
+  void FillThreads(const TracePlan& plan, const RecordOrder& calls,
+                   const std::vector<uint8_t>& kept, Trace* trace);
+  void FillCalls(const TracePlan& plan, Trace* trace);
+  uint32_t PlaceOf(const EventRecord& range, const TracePlan& plan,
+                   Trace* trace);
+  void FillAnnotations(const TracePlan& plan, Trace* trace);
   void FillInfo(const TracePlan& plan, Trace* trace);
   Vendor VendorByNames() const;
   void CountAbsurd(const GpuOps& ops);
@@ -147,7 +90,11 @@ class Assembler {
   std::vector<TracePlan> plans_;
   std::vector<uint32_t> plan_of_track_;  // kNone: no GPU op on it
   std::vector<uint32_t> lane_of_track_;  // in its trace
-  std::map<std::string_view, ScopeCalls> scopes_;
+  // Of the trace that is being built.
+  std::set<std::string_view> processes_;   // empty: any
+  std::vector<uint32_t> thread_of_track_;  // kNone: not in it
+  // Host calls of a scope by (start, ordinal); their starts are dropped.
+  std::map<std::string_view, RecordOrder> scopes_;
   int64_t graph_launches_ = 0;
   bool truncated_ = false;
 };
@@ -239,7 +186,7 @@ void Assembler::OrderOps() {
 void Assembler::OrderCalls() {
   for (const RecordBatch& batch : batches_) {
     for (const EventRecord& call : batch.calls) {
-      RecordOrder& order = scopes_[TrackOf(&call).scope].calls;
+      RecordOrder& order = scopes_[TrackOf(&call).scope];
       order.start_ns.push_back(call.start_ns);
       order.record.push_back(&call);
       if (static_cast<CallKind>(call.kind) == CallKind::kGraphLaunch) {
@@ -248,10 +195,11 @@ void Assembler::OrderCalls() {
     }
   }
   for (auto& [scope, calls] : scopes_) {
-    SortByStart(&calls.calls);
-    SortTies(&calls.calls, [](const EventRecord* a, const EventRecord* b) {
+    SortByStart(&calls);
+    SortTies(&calls, [](const EventRecord* a, const EventRecord* b) {
       return a->ordinal() < b->ordinal();
     });
+    calls.start_ns = {};
   }
 }
 
@@ -304,7 +252,7 @@ LaunchIndex IndexOf(const RecordOrder& calls, ImportCounters* counters) {
     ++count;
   }
   LaunchIndex index(min, max, count);
-  for (size_t i = 0; i < calls.size(); ++i) {
+  for (size_t i = 0; i < calls.record.size(); ++i) {
     const EventRecord* call = calls.record[i];
     if (CanLaunch(call) &&
         !index.Add(call->correlation, static_cast<uint32_t>(i))) {
@@ -314,105 +262,140 @@ LaunchIndex IndexOf(const RecordOrder& calls, ImportCounters* counters) {
   return index;
 }
 
-void Assembler::LinkCalls(const TracePlan& plan, Trace* trace) {
-  GpuOps& ops = trace->ops;
-  const RecordOrder& calls = scopes_[plan.scope].calls;
-  ImportCounters ignored;  // several traces may share the calls
+/// Sets `launch` of the ops to indices in the scope's calls; returns which of
+/// those are meant.
+std::vector<uint8_t> Assembler::LinkOps(const TracePlan& plan,
+                                        const RecordOrder& calls, GpuOps* ops) {
   const bool first_of_scope =
       &plan == plans_.data() || (&plan - 1)->scope != plan.scope;
+  ImportCounters counted_before;  // several traces may share the calls
   const LaunchIndex index =
-      IndexOf(calls, first_of_scope ? &file_->counters : &ignored);
-  std::vector<uint32_t> number_of_call(calls.size(), kNone);
-  ReserveHuge(&ops.launch, ops.size());
-  for (const int64_t correlation : ops.correlation) {
+      IndexOf(calls, first_of_scope ? &file_->counters : &counted_before);
+  std::vector<uint8_t> linked(calls.record.size(), 0);
+  ReserveHuge(&ops->launch, ops->size());
+  for (const int64_t correlation : ops->correlation) {
     const uint32_t call = correlation == 0 ? kNone : index.Find(correlation);
-    ops.launch.push_back(call);
+    ops->launch.push_back(call);
     if (call == kNone) {
       file_->counters.Add(Counter::kUnlinkedOp);
     } else {
-      number_of_call[call] = 0;
+      linked[call] = 1;
     }
   }
-  // Calls that launch nothing belong to the processes that launched this
-  // trace's ops; without such a process they belong to everybody.
-  std::set<std::string_view> processes;
-  std::vector<uint8_t> track_used(tracks_.tracks().size(), 0);
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (number_of_call[i] != kNone) track_used[calls.record[i]->track] = 1;
+  return linked;
+}
+
+/// Calls that launch nothing, and host ranges, belong to the processes that
+/// launched this trace's ops; without such a process they belong to everybody.
+void Assembler::FindProcesses(const RecordOrder& calls,
+                              const std::vector<uint8_t>& linked) {
+  processes_.clear();
+  std::vector<bool> used(tracks_.tracks().size(), false);
+  for (size_t i = 0; i < linked.size(); ++i) {
+    if (linked[i] != 0) used[calls.record[i]->track] = 1;
   }
-  for (size_t i = 0; i < track_used.size(); ++i) {
-    if (track_used[i]) processes.insert(tracks_.tracks()[i].pid);
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) processes_.insert(tracks_.tracks()[i].pid);
   }
-  const auto is_kept = [&](size_t i) {
-    if (number_of_call[i] != kNone) return true;
-    const auto kind = static_cast<CallKind>(calls.record[i]->kind);
-    if (kind != CallKind::kGraphLaunch && kind != CallKind::kSync &&
-        kind != CallKind::kAlloc) {
-      return false;
-    }
-    return processes.empty() ||
-           processes.count(TrackOf(calls.record[i]).pid) != 0;
-  };
-  HostCalls& out = trace->calls;
-  std::map<uint32_t, uint32_t> thread_of_track;  // ordered as the tracks
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (is_kept(i)) thread_of_track[calls.record[i]->track] = 0;
+}
+
+bool Assembler::IsOurs(const EventRecord* host) const {
+  return processes_.empty() || processes_.count(TrackOf(host).pid) != 0;
+}
+
+/// Numbers the threads of the calls and ranges that are kept.
+void Assembler::FillThreads(const TracePlan& plan, const RecordOrder& calls,
+                            const std::vector<uint8_t>& kept, Trace* trace) {
+  std::vector<bool> used(tracks_.tracks().size(), false);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i] != 0) used[calls.record[i]->track] = 1;
   }
   for (const RecordBatch& batch : batches_) {
     for (const EventRecord& range : batch.annotations) {
-      const Track& track = TrackOf(&range);
-      if (range.kind == 0 && track.scope == plan.scope &&
-          (processes.empty() || processes.count(track.pid) != 0)) {
-        thread_of_track[range.track] = 0;
+      if (range.kind == 0 && TrackOf(&range).scope == plan.scope &&
+          IsOurs(&range)) {
+        used[range.track] = true;
       }
     }
   }
-  constexpr size_t kMostThreads = 65535;
-  for (auto& [track, thread] : thread_of_track) {
-    thread =
-        static_cast<uint32_t>(std::min(trace->threads.size(), kMostThreads));
-    if (trace->threads.size() <= kMostThreads) {
-      const Track& text = tracks_.tracks()[track];
-      trace->threads.push_back({text.pid, text.tid});
-    }
+  thread_of_track_.assign(used.size(), kNone);
+  constexpr size_t kMost = 65535;  // the last one stands for all beyond
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) continue;
+    thread_of_track_[i] =
+        static_cast<uint32_t>(std::min(trace->threads.size(), kMost));
+    if (trace->threads.size() > kMost) continue;
+    const Track& track = tracks_.tracks()[i];
+    trace->threads.push_back({track.pid, track.tid});
   }
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (!is_kept(i)) continue;
-    const EventRecord* call = calls.record[i];
-    number_of_call[i] = static_cast<uint32_t>(out.size());
+}
+
+void Assembler::FillCalls(const TracePlan& plan, Trace* trace) {
+  const RecordOrder& calls = scopes_[plan.scope];
+  std::vector<uint8_t> kept = LinkOps(plan, calls, &trace->ops);
+  FindProcesses(calls, kept);
+  size_t count = 0;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const EventRecord* const call = calls.record[i];
+    const auto kind = static_cast<CallKind>(call->kind);
+    const bool launches_nothing = kind == CallKind::kGraphLaunch ||
+                                  kind == CallKind::kSync ||
+                                  kind == CallKind::kAlloc;
+    if (launches_nothing && IsOurs(call)) kept[i] = 1;
+    count += kept[i];
+  }
+  FillThreads(plan, calls, kept, trace);
+  HostCalls& out = trace->calls;
+  ReserveHuge(&out.start_ns, count);
+  ReserveHuge(&out.dur_ns, count);
+  ReserveHuge(&out.correlation, count);
+  ReserveHuge(&out.name, count);
+  ReserveHuge(&out.thread, count);
+  ReserveHuge(&out.kind, count);
+  std::vector<uint32_t> number(kept.size(), kNone);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i] == 0) continue;
+    const EventRecord* const call = calls.record[i];
+    number[i] = static_cast<uint32_t>(out.size());
     out.start_ns.push_back(call->start_ns);
     out.dur_ns.push_back(call->dur_ns);
     out.correlation.push_back(call->correlation);
     out.name.push_back(names_.NumberOf(call->name, &file_->counters));
-    out.thread.push_back(static_cast<uint16_t>(thread_of_track[call->track]));
+    out.thread.push_back(static_cast<uint16_t>(thread_of_track_[call->track]));
     out.kind.push_back(static_cast<CallKind>(call->kind));
   }
-  for (uint32_t& launch : ops.launch) {
-    if (launch != kNone) launch = number_of_call[launch];
+  for (uint32_t& launch : trace->ops.launch) {
+    if (launch != kNone) launch = number[launch];
   }
+}
+
+/// The lane or thread of a range; kNone when it is not of this trace.
+uint32_t Assembler::PlaceOf(const EventRecord& range, const TracePlan& plan,
+                            Trace* trace) {
+  const Track& track = TrackOf(&range);
+  if (track.scope != plan.scope) return kNone;
+  if (range.kind == 0) return thread_of_track_[range.track];
+  if (track.pid_number != plan.device) return kNone;
+  uint32_t& lane = lane_of_track_[range.track];
+  if (lane == kNone) {  // a stream with ranges and without ops
+    lane = static_cast<uint32_t>(trace->lanes.size());
+    trace->lanes.push_back({track.tid_number, track.tid});
+  }
+  return lane;
+}
+
+void Assembler::FillAnnotations(const TracePlan& plan, Trace* trace) {
   for (const RecordBatch& batch : batches_) {
     for (const EventRecord& range : batch.annotations) {
+      const uint32_t where = PlaceOf(range, plan, trace);
+      if (where == kNone) continue;
       Annotation annotation;
       annotation.start_ns = range.start_ns;
       annotation.dur_ns = range.dur_ns;
-      annotation.ordinal = range.ordinal();
-      annotation.on_gpu = range.kind != 0;
-      const Track& track = TrackOf(&range);
-      if (track.scope != plan.scope) continue;
-      if (annotation.on_gpu) {
-        if (track.pid_number != plan.device) continue;
-        if (lane_of_track_[range.track] == kNone) {
-          lane_of_track_[range.track] =
-              static_cast<uint32_t>(trace->lanes.size());
-          trace->lanes.push_back({track.tid_number, track.tid});
-        }
-        annotation.where = lane_of_track_[range.track];
-      } else {
-        const auto thread = thread_of_track.find(range.track);
-        if (thread == thread_of_track.end()) continue;
-        annotation.where = thread->second;
-      }
       annotation.name = names_.NumberOf(range.name, &file_->counters);
+      annotation.where = where;
+      annotation.on_gpu = range.kind != 0;
+      annotation.ordinal = range.ordinal();
       trace->annotations.push_back(annotation);
     }
   }
@@ -489,26 +472,28 @@ void Assembler::CountAbsurd(const GpuOps& ops) {
   }
 }
 
-Trace Assembler::BuildTrace(TracePlan* plan) {
-  Trace trace;
-  FillLanes(*plan, &trace);
-  FillOps(plan, &trace);
-  LinkCalls(*plan, &trace);
-  FillInfo(*plan, &trace);
-  CountAbsurd(trace.ops);
-  return trace;
-}
-
 void Assembler::Run(bool truncated) {
   truncated_ = truncated;
   NumberRecords();
   PlanTraces();
   OrderOps();
-  OrderCalls();
   lane_of_track_.assign(tracks_.tracks().size(), kNone);
-  for (TracePlan& plan : plans_) file_->traces.push_back(BuildTrace(&plan));
-  const std::shared_ptr<const StringPool> names = names_.pool();
-  for (Trace& trace : file_->traces) trace.names = names;
+  file_->traces.resize(plans_.size());
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    FillLanes(plans_[i], &file_->traces[i]);
+    FillOps(&plans_[i], &file_->traces[i]);
+  }
+  for (RecordBatch& batch : batches_) batch.ops = {};
+  ReturnFreeMemory();
+  OrderCalls();
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    Trace& trace = file_->traces[i];
+    FillCalls(plans_[i], &trace);
+    FillAnnotations(plans_[i], &trace);
+    FillInfo(plans_[i], &trace);
+    CountAbsurd(trace.ops);
+    trace.names = names_.pool();
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/crc32.h"
+#include "readers/kineto_boundary.h"
 #include "readers/kineto_walker.h"
 
 namespace inferdiff {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "readers/kineto_boundary.h"
+
 namespace inferdiff {
 namespace {
 
@@ -17,86 +19,9 @@ constexpr size_t kChunk = 16 * 1024;
 constexpr size_t kUsualLength = 4096;
 constexpr unsigned kUsualBraces = 4;
 
-bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
-
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
-size_t SkipSpace(std::string_view text, size_t at) {
-  while (at < text.size() && IsSpace(text[at])) ++at;
-  return at;
-}
-
-/// The last character in front of `at` that is no space; 0 when there is none.
-char LastBefore(std::string_view text, size_t at, size_t floor) {
-  while (at > floor && IsSpace(text[at - 1])) --at;
-  return at > floor ? text[at - 1] : '\0';
-}
-
-/// Whether `key`, with its quotes, is one that events begin with. Of those
-/// that other objects begin with too, more is asked of the text in front.
-bool IsEventKey(std::string_view rest, bool* only_events) {
-  *only_events = rest.substr(0, 4) == "\"ph\"";
-  if (*only_events) return true;
-  for (const std::string_view key :
-       {"\"name\"", "\"cat\"", "\"pid\"", "\"tid\"", "\"ts\"", "\"dur\"",
-        "\"id\"", "\"args\""}) {
-    if (rest.substr(0, key.size()) == key) return true;
-  }
-  return false;
-}
-
-bool StartsEvent(std::string_view text, size_t brace, size_t floor) {
-  bool only_events = false;
-  const size_t key = SkipSpace(text, brace + 1);
-  if (key >= text.size() || !IsEventKey(text.substr(key, 8), &only_events)) {
-    return false;
-  }
-  size_t comma = brace;
-  while (comma > floor && IsSpace(text[comma - 1])) --comma;
-  if (comma == floor || text[comma - 1] != ',') return false;
-  return only_events || LastBefore(text, comma - 1, floor) == '}';
-}
-
-/// A `{"ph"` behind a comma within an event: another event. npos: none.
-size_t FindNested(std::string_view text, size_t begin, size_t end) {
-  const std::string_view event = text.substr(0, end);
-  for (size_t key = event.find("\"ph\"", begin); key != kNowhere;
-       key = event.find("\"ph\"", key + 1)) {
-    size_t brace = key;
-    while (brace > begin && IsSpace(event[brace - 1])) --brace;
-    if (brace <= begin + 1 || event[brace - 1] != '{') continue;
-    if (StartsEvent(event, brace - 1, begin)) return brace - 1;
-  }
-  return kNowhere;
-}
-
-/// The } in front of the ] that ends the array of events, by the text around
-/// it.
-size_t FindLastBrace(std::string_view text, size_t from) {
-  for (size_t at = text.find(']', from); at != kNowhere;
-       at = text.find(']', at + 1)) {
-    if (LastBefore(text, at, from) != '}') continue;
-    size_t next = SkipSpace(text, at + 1);
-    if (next < text.size() && text[next] == ',') {
-      next = SkipSpace(text, next + 1);
-      if (next < text.size() && text[next] != '"') continue;
-    } else if (next < text.size() && text[next] != '}') {
-      continue;
-    }
-    return text.rfind('}', at);
-  }
-  return kNowhere;
-}
-
 }  // namespace
-
-size_t FindEventStart(std::string_view text, size_t from) {
-  for (size_t at = text.find('{', from); at != kNowhere;
-       at = text.find('{', at + 1)) {
-    if (StartsEvent(text, at, 0)) return at;
-  }
-  return kNowhere;
-}
 
 /// Scans `length` bytes, or up to the end of the text. Bits behind it are 0.
 void EventWalker::Scan(size_t at, size_t length) {
@@ -172,7 +97,7 @@ EventWalker::Found EventWalker::FindExtent(size_t at, Extent* extent) {
     // Not within the scanned stretch.
     if (HasBadBits(at, scanned_)) return Found::kBroken;
     if (origin_ == at && (scanned_ - at >= kChunk || final_) &&
-        FindNested(text_, at, scanned_) != kNowhere) {
+        FindNestedEvent(text_, at, scanned_) != kNowhere) {
       return Found::kBroken;
     }
     if (scanned_ - at > kLongestEvent) return Found::kBroken;
@@ -187,7 +112,8 @@ EventWalker::Found EventWalker::Judge(size_t at, const Extent& extent) const {
   if (length <= kUsualLength && extent.braces <= kUsualBraces) {
     return Found::kEvent;
   }
-  if (length > kLongestEvent || FindNested(text_, at, extent.end) != kNowhere) {
+  if (length > kLongestEvent ||
+      FindNestedEvent(text_, at, extent.end) != kNowhere) {
     return Found::kBroken;
   }
   return Found::kEvent;
@@ -197,11 +123,11 @@ EventWalker::Found EventWalker::Judge(size_t at, const Extent& extent) const {
 /// object around it or that object's end can follow. False with `result` set
 /// when the text ends too early to tell.
 bool EventWalker::IsArrayEnd(size_t at, bool* need_text) const {
-  size_t next = SkipSpace(text_, at + 1);
+  size_t next = SkipJsonSpace(text_, at + 1);
   bool after_comma = false;
   if (next < text_.size() && text_[next] == ',') {
     after_comma = true;
-    next = SkipSpace(text_, next + 1);
+    next = SkipJsonSpace(text_, next + 1);
   }
   if (next >= text_.size()) {
     *need_text = !final_;
@@ -217,7 +143,7 @@ bool EventWalker::FindElement(size_t* at, Result* result) {
   size_t next = *at;
   while (true) {
     const size_t begin = next;
-    next = SkipSpace(text_, next);
+    next = SkipJsonSpace(text_, next);
     if (next >= text_.size()) {
       // Of space and commas the last comma is all that matters.
       *result = {final_ ? Stop::kCut : Stop::kNeedText,
@@ -226,7 +152,7 @@ bool EventWalker::FindElement(size_t* at, Result* result) {
     }
     const char c = text_[next];
     if (c == ',') {
-      const size_t brace = SkipSpace(text_, next + 1);
+      const size_t brace = SkipJsonSpace(text_, next + 1);
       if (!after_comma && brace < text_.size() && text_[brace] == '{') {
         layouts_.separator.Set(text_.substr(begin, brace - begin));
       }
@@ -283,7 +209,7 @@ EventWalker::Junk EventWalker::JunkAt(size_t at, bool after_comma,
   size_t next = at;
   while (next < most && is_word(text_[next])) ++next;
   const size_t word_end = next;
-  next = SkipSpace(text_, next);
+  next = SkipJsonSpace(text_, next);
   if (next == text_.size() && !final_) return Junk::kNeedText;
   if (after_comma) {
     *end = word_end;
@@ -363,7 +289,7 @@ bool EventWalker::TakeBroken(size_t* at, Result* result) {
     end = most;
   }
   size_t close = end;
-  while (close > begin && IsSpace(text[close - 1])) --close;
+  while (close > begin && IsJsonSpace(text[close - 1])) --close;
   TakeSlowly(text.substr(begin, close - begin), Strictness::kLenient, nullptr);
   ++batch_->elements;
   *at = end;
@@ -511,7 +437,7 @@ bool EventWalker::ReadFlatArgs(size_t begin, size_t end,
                                EventFields* fields) const {
   size_t at = begin;
   while (true) {
-    at = SkipSpace(text_, at);
+    at = SkipJsonSpace(text_, at);
     if (at >= end) return at == end;
     if (text_[at] != '"') return false;
     const size_t key = at + 1;
@@ -547,7 +473,7 @@ bool EventWalker::ReadFlatArgs(size_t begin, size_t end,
     }
     if (name == "correlation") fields->correlation = value;
     if (name == "device") fields->device = value;
-    at = SkipSpace(text_, at);
+    at = SkipJsonSpace(text_, at);
     if (at >= end) return at == end;
     if (text_[at] != ',') return false;
     ++at;

@@ -104,8 +104,4 @@ class EventWalker {
   bool any_bad_ = false;
 };
 
-/// The first { at or behind `from` where an element of traceEvents seems to
-/// begin, by the text around it. npos when there is none.
-size_t FindEventStart(std::string_view text, size_t from);
-
 }  // namespace inferdiff
