@@ -107,9 +107,6 @@ inline __attribute__((always_inline)) uint64_t Finish(const RawBits& raw,
   return bad;
 }
 
-using ScanFunction = bool (*)(const char*, size_t, ScanBits*);
-
-#if !defined(__aarch64__)
 /// Any machine: a byte at a time.
 bool ScanPortable(const char* text, size_t blocks, ScanBits* out) {
   Carry carry;
@@ -129,7 +126,6 @@ bool ScanPortable(const char* text, size_t blocks, ScanBits* out) {
   }
   return any_bad != 0;
 }
-#endif
 
 #if defined(__x86_64__)
 
@@ -211,12 +207,11 @@ INFERDIFF_AVX512 bool ScanAvx512(const char* text, size_t blocks,
   return any_bad != 0;
 }
 
-ScanFunction Choose() {
+void AddVariants(std::vector<ScanFunction>* variants) {
   __builtin_cpu_init();
-  if (!__builtin_cpu_supports("pclmul")) return ScanPortable;
-  if (__builtin_cpu_supports("avx512bw")) return ScanAvx512;
-  if (__builtin_cpu_supports("avx2")) return ScanAvx2;
-  return ScanPortable;
+  if (!__builtin_cpu_supports("pclmul")) return;
+  if (__builtin_cpu_supports("avx512bw")) variants->push_back(ScanAvx512);
+  if (__builtin_cpu_supports("avx2")) variants->push_back(ScanAvx2);
 }
 
 #elif defined(__aarch64__)
@@ -264,18 +259,27 @@ bool ScanNeon(const char* text, size_t blocks, ScanBits* out) {
   return any_bad != 0;
 }
 
-ScanFunction Choose() { return ScanNeon; }
+void AddVariants(std::vector<ScanFunction>* variants) {
+  variants->push_back(ScanNeon);
+}
 
 #else
 
-ScanFunction Choose() { return ScanPortable; }
+void AddVariants(std::vector<ScanFunction>*) {}
 
 #endif
 
 }  // namespace
 
+std::vector<ScanFunction> ScanVariants() {
+  std::vector<ScanFunction> variants;
+  AddVariants(&variants);
+  variants.push_back(ScanPortable);
+  return variants;
+}
+
 bool ScanJson(const char* text, size_t blocks, ScanBits* out) {
-  static const ScanFunction scan = Choose();
+  static const ScanFunction scan = ScanVariants().front();
   return scan(text, blocks, out);
 }
 

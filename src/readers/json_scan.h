@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace inferdiff {
 
@@ -27,5 +28,9 @@ struct ScanBits {
 /// Returns whether any `bad` bit is set. Text behind the valid part must be
 /// readable; its bits mean nothing.
 bool ScanJson(const char* text, size_t blocks, ScanBits* out);
+
+/// What ScanJson may be on this machine, the one in use first: for tests.
+using ScanFunction = bool (*)(const char*, size_t, ScanBits*);
+std::vector<ScanFunction> ScanVariants();
 
 }  // namespace inferdiff
