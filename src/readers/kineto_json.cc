@@ -19,7 +19,7 @@ namespace {
 /// Text around the events that is looked at.
 constexpr size_t kMostMetadata = size_t{4} << 20;
 
-/// Where the elements begin, behind the [; npos when `text` has no array of
+/// Where the [ of the array of events stands; npos when `text` has no array of
 /// events, or not yet.
 size_t FindArray(std::string_view text) {
   const auto skip = [&](size_t at) {
@@ -27,21 +27,21 @@ size_t FindArray(std::string_view text) {
   };
   const size_t first = skip(0);
   if (first == text.npos) return first;
-  if (text[first] == '[') return first + 1;
+  if (text[first] == '[') return first;
   constexpr std::string_view kKey = "\"traceEvents\"";
   for (size_t at = text.find(kKey); at != text.npos;
        at = text.find(kKey, at + 1)) {
     const size_t colon = skip(at + kKey.size());
     if (colon == text.npos || text[colon] != ':') continue;
     const size_t bracket = skip(colon + 1);
-    if (bracket != text.npos && text[bracket] == '[') return bracket + 1;
+    if (bracket != text.npos && text[bracket] == '[') return bracket;
   }
   return text.npos;
 }
 
 struct Prologue {
   std::string text;       // up to the array
-  std::string_view rest;  // of the last block, behind the [
+  std::string_view rest;  // of the last block, from the [ on
 };
 
 Prologue ReadPrologue(const InputFile& file, TextBlocks* blocks) {

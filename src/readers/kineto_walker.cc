@@ -139,8 +139,9 @@ bool EventWalker::IsArrayEnd(size_t at, bool* need_text) const {
 /// Moves `at` over commas to the { of the next element; false: `result` says
 /// why there is none.
 bool EventWalker::FindElement(size_t* at, Result* result) {
-  bool after_comma = false;
-  size_t next = *at;
+  // The first element stands behind the [ of the array.
+  bool after_comma = *at < text_.size() && text_[*at] == '[';
+  size_t next = *at + (after_comma ? 1 : 0);
   while (true) {
     const size_t begin = next;
     next = SkipJsonSpace(text_, next);

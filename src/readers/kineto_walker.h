@@ -45,10 +45,10 @@ class EventWalker {
     size_t at;
   };
 
-  /// Walks from `from`, in front of an element, a comma or the end of the
-  /// array, up to the first element that starts at or behind `limit`. Records
-  /// go to `batch`. `final`: no more text will come. Call again with more text
-  /// from the same place on after kNeedText.
+  /// Walks from `from`, at the [ or in front of an element, a comma or the end,
+  /// up to the first element that starts at or behind `limit`. Records go to
+  /// `batch`. `final`: no more text will come. Call again with more text from
+  /// the same place on after kNeedText.
   Result Walk(std::string_view text, size_t from, size_t limit, bool final,
               RecordBatch* batch);
 
