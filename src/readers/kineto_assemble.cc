@@ -78,7 +78,7 @@ class Assembler {
                    Trace* trace);
   void FillAnnotations(const TracePlan& plan, Trace* trace);
   void FillInfo(const TracePlan& plan, Trace* trace);
-  Vendor VendorByNames() const;
+  Vendor FindVendor() const;
   void CountAbsurd(const GpuOps& ops);
 
   std::vector<RecordBatch> batches_;
@@ -96,6 +96,7 @@ class Assembler {
   // Host calls of a scope by (start, ordinal); their starts are dropped.
   std::map<std::string_view, RecordOrder> scopes_;
   int64_t graph_launches_ = 0;
+  Vendor vendor_ = Vendor::kUnknown;
   bool truncated_ = false;
 };
 
@@ -406,7 +407,7 @@ void Assembler::FillAnnotations(const TracePlan& plan, Trace* trace) {
             });
 }
 
-Vendor Assembler::VendorByNames() const {
+Vendor Assembler::FindVendor() const {
   if (metadata_.vendor != Vendor::kUnknown) return metadata_.vendor;
   for (const DeviceProperties& device : metadata_.devices) {
     if (device.name.find("AMD") != std::string::npos) return Vendor::kAmd;
@@ -421,25 +422,25 @@ Vendor Assembler::VendorByNames() const {
     return text.substr(0, prefix.size()) == prefix;
   };
   bool nvidia = false;
-  for (const auto& lexicon : lexicons_) {
-    for (NameId id = 0; id < lexicon->names.size(); ++id) {
-      const std::string_view name = lexicon->names[id];
-      if (starts(name, "hip") || starts(name, "Cijk_") ||
-          starts(name, "__amd_rocclr")) {
-        return Vendor::kAmd;
-      }
-      nvidia |= starts(name, "cuda") || starts(name, "cuLaunch") ||
-                starts(name, "sm80_") || starts(name, "sm90_") ||
-                starts(name, "nvjet") || starts(name, "ampere_") ||
-                starts(name, "volta_");
+  // Names of the model only: a lexicon may hold some of a wrong guess.
+  const StringPool& names = *names_.pool();
+  for (NameId id = 0; id < names.size(); ++id) {
+    const std::string_view name = names[id];
+    if (starts(name, "hip") || starts(name, "Cijk_") ||
+        starts(name, "__amd_rocclr")) {
+      return Vendor::kAmd;
     }
+    nvidia |= starts(name, "cuda") || starts(name, "cuLaunch") ||
+              starts(name, "sm80_") || starts(name, "sm90_") ||
+              starts(name, "nvjet") || starts(name, "ampere_") ||
+              starts(name, "volta_");
   }
   return nvidia ? Vendor::kNvidia : Vendor::kUnknown;
 }
 
 void Assembler::FillInfo(const TracePlan& plan, Trace* trace) {
   TraceInfo& info = trace->info;
-  info.vendor = VendorByNames();
+  info.vendor = vendor_;
   info.device = plan.device;
   info.rank = plan.scope.empty() ? metadata_.rank : RankOfScope(plan.scope);
   info.world_size = metadata_.world_size;
@@ -490,9 +491,12 @@ void Assembler::Run(bool truncated) {
     Trace& trace = file_->traces[i];
     FillCalls(plans_[i], &trace);
     FillAnnotations(plans_[i], &trace);
-    FillInfo(plans_[i], &trace);
     CountAbsurd(trace.ops);
     trace.names = names_.pool();
+  }
+  vendor_ = FindVendor();
+  for (size_t i = 0; i < plans_.size(); ++i) {
+    FillInfo(plans_[i], &file_->traces[i]);
   }
 }
 

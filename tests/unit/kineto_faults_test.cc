@@ -278,7 +278,7 @@ TEST(KinetoFaults, RandomFlips) {
   std::mt19937 random(1);
   for (int i = 0; i < 10'000; ++i) {
     std::string damaged = text;
-    for (unsigned flips = random() % 3 + 1; flips != 0; --flips) {
+    for (auto flips = random() % 3 + 1; flips != 0; --flips) {
       damaged[random() % damaged.size()] ^=
           static_cast<char>(1U << (random() % 8));
     }
