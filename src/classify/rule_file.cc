@@ -219,13 +219,15 @@ std::vector<CheckedExample> CheckedOf(const File& file, Entry& entry) {
     const toml::table* table = item.as_table();
     if (table == nullptr) {
       file.Fail(item.source().begin, "'checked' holds tables",
-                "write {name = \"...\", source = \"...\"}");
+                "write {name, repository, path, function, vendor}");
     }
     Entry fields(file, *table);
     CheckedExample example;
     example.name = fields.Text("name", true);
-    example.source = fields.Text("source", true);
-    example.vendor = VendorOf(fields, fields.Text("vendor", false));
+    example.repository = fields.Text("repository", true);
+    example.path = fields.Text("path", true);
+    example.function = fields.Text("function", true);
+    example.vendor = VendorOf(fields, fields.Text("vendor", true));
     fields.RejectOtherKeys();
     out.push_back(std::move(example));
   }

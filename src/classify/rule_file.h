@@ -13,10 +13,12 @@
 
 namespace inferdiff {
 
-/// An example whose category was read from the engine's source.
+/// A name as a trace writes it, and where to read what the kernel computes.
 struct CheckedExample {
   std::string name;
-  std::string source;  // "SGLang sgl-kernel/csrc/moe/moe_align_kernel.cu"
+  std::string repository;  // "ROCm/aiter", on GitHub
+  std::string path;        // "csrc/kernels/cache_kernels.cu"
+  std::string function;    // the kernel's own name, a part of `name`
   Vendor vendor = Vendor::kUnknown;
 };
 
