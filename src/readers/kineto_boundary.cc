@@ -27,6 +27,8 @@ bool IsEventKey(std::string_view rest, bool* only_events) {
 
 bool StartsEvent(std::string_view text, size_t brace, size_t floor) {
   bool only_events = false;
+  const char first = brace + 1 < text.size() ? text[brace + 1] : '\0';
+  if (first != '"' && !IsJsonSpace(first)) return false;
   const size_t key = SkipJsonSpace(text, brace + 1);
   if (key >= text.size() || !IsEventKey(text.substr(key, 8), &only_events)) {
     return false;

@@ -244,7 +244,12 @@ std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
       events->cut = stop == EventWalker::Stop::kCut;
       return text.substr(std::min(at, text.size()));
     }
+    const size_t carried = text.size() - at;
     text = blocks->Next(text.substr(at));
+    // A long carry doubles, so that every byte is looked at twice at most.
+    while (text.size() < 2 * carried && !blocks->final()) {
+      text = blocks->Next(text);
+    }
     if (progress) progress(blocks->progress());
   }
 }

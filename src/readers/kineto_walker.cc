@@ -19,6 +19,9 @@ constexpr size_t kChunk = 16 * 1024;
 constexpr size_t kUsualLength = 4096;
 constexpr unsigned kUsualBraces = 4;
 
+/// Objects within objects: more are braces that nobody closed.
+constexpr size_t kDeepest = 64;
+
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -85,7 +88,7 @@ EventWalker::Found EventWalker::FindExtent(size_t at, Extent* extent) {
       bits &= bits - 1;
       if (++extent->braces == 2) extent->args_begin = brace;
       if (text_[brace] == '{') {
-        ++depth;
+        if (++depth > kDeepest) return Found::kBroken;
         continue;
       }
       if (--depth == 0) {
@@ -145,6 +148,7 @@ bool EventWalker::FindElement(size_t* at, Result* result) {
   while (true) {
     const size_t begin = next;
     next = SkipJsonSpace(text_, next);
+    if (next - *at > kLongestEvent) after_comma = false;  // long forgotten
     if (next >= text_.size()) {
       // Of space and commas the last comma is all that matters.
       *result = {final_ ? Stop::kCut : Stop::kNeedText,
