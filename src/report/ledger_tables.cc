@@ -22,6 +22,16 @@ std::string UnlessZero(Rational ns, int decimals, TimeUnit unit) {
   return ns.num == 0 ? "" : Decimal(ns, decimals, unit.ns);
 }
 
+// What a narrow column shows of a kernel: the arguments of a template would
+// push its own name out, so its family stands for it.
+std::string ColumnName(const KernelRow& row) {
+  const std::string& name = row.name;
+  const bool instance = name.find('<') != std::string::npos &&
+                        (name.ends_with('>') || name.ends_with(')'));
+  return instance || name.starts_with("(anonymous") ? row.family
+                                                    : WithoutParameters(name);
+}
+
 void AddQuantity(const std::string& name, const Stat& stat, TimeUnit unit,
                  Table& table) {
   if (stat.n == 0) return;
@@ -147,7 +157,7 @@ Table KernelTable(const LedgerResult& ledger, size_t top,
     const Amounts& amounts = row.amounts;
     const Stat& call = row.call_ns;
     const auto micros = [](int64_t ns) { return Decimal({ns, 1}, 1, 1000); };
-    table.Add({WithoutParameters(row.name), TitleOf(row.category),
+    table.Add({ColumnName(row), TitleOf(row.category),
                Decimal(PerUsedStep(ledger, amounts.attributed_ns),
                        DecimalsOf(unit), unit.ns),
                Percent({amounts.attributed_ns, 1}, whole),
