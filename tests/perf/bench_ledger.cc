@@ -84,6 +84,8 @@ size_t RunOnce(const std::string& path, unsigned threads, Timings* timings) {
   timings->scan.push_back(SecondsOf([&] { ScanFile(path, threads); }));
   ReadOptions options;
   options.threads = threads;
+  LedgerOptions accounting;
+  accounting.threads = threads;
   SourceFile file;
   size_t ops = 0;
   const double read = SecondsOf([&] { file = ReadTrace(path, options); });
@@ -92,7 +94,7 @@ size_t RunOnce(const std::string& path, unsigned threads, Timings* timings) {
     for (const Trace& trace : file.traces) {
       const Classification classes = Classify(trace, rules);
       const LedgerResult ledger = BuildLedger(
-          trace, classes, rules, FindSteps(trace, classes), LedgerOptions{});
+          trace, classes, rules, FindSteps(trace, classes), accounting);
       ops += trace.ops.size();
     }
   });
