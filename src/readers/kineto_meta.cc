@@ -72,25 +72,55 @@ std::string_view ValueAt(std::string_view text, size_t at) {
   return text.substr(at);
 }
 
-/// The last member of this name; nothing when there is none.
+/// The value of the member whose key ends in front of text[at], if one does.
+std::optional<std::string_view> MemberValueAt(std::string_view text,
+                                              size_t at) {
+  const size_t colon = text.find_first_not_of(" \n\r\t", at);
+  if (colon == std::string_view::npos || text[colon] != ':')
+    return std::nullopt;
+  const size_t value = text.find_first_not_of(" \n\r\t", colon + 1);
+  if (value == std::string_view::npos) return std::nullopt;
+  return ValueAt(text, value);
+}
+
+/// The least nested member of this name, of several the last: tools that wrap
+/// a trace describe the machine in objects of their own, under the same keys.
+/// The nesting is a guess behind a stray quote, the member is found all the
+/// same.
 std::optional<std::string_view> FindMember(std::string_view text,
                                            std::string_view key) {
   const std::string quoted = fmt::format("\"{}\"", key);
-  for (size_t at = text.rfind(quoted); at != std::string_view::npos;
-       at = at == 0 ? std::string_view::npos : text.rfind(quoted, at - 1)) {
-    const size_t colon = text.find_first_not_of(" \n\r\t", at + quoted.size());
-    if (colon == std::string_view::npos || text[colon] != ':') continue;
-    const size_t value = text.find_first_not_of(" \n\r\t", colon + 1);
-    if (value != std::string_view::npos) return ValueAt(text, value);
+  std::optional<std::string_view> found;
+  int64_t found_depth = 0;
+  int64_t depth = 0;  // below 0 behind the events
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\' && in_string) {
+      ++i;
+    } else if (c == '"') {
+      in_string = !in_string;
+      if (text.compare(i, quoted.size(), quoted) != 0) continue;
+      const auto value = MemberValueAt(text, i + quoted.size());
+      if (!value || (found && depth > found_depth)) continue;
+      found = value;
+      found_depth = depth;
+    } else if (!in_string && (c == '{' || c == '[')) {
+      ++depth;
+    } else if (!in_string && (c == '}' || c == ']')) {
+      --depth;
+    }
   }
-  return std::nullopt;
+  return found;
 }
 
 }  // namespace
 
 void KinetoMetadata::Add(std::string_view text) {
+  // A tool that asks for every version writes "N/A" for those that are not.
   const auto has = [&](const char* key) {
-    return FindMember(text, key).has_value();
+    const auto value = FindMember(text, key);
+    return value && value->find_first_of("0123456789") != value->npos;
   };
   if (has("roctracer_version") || has("rocprofiler-sdk_version") ||
       has("hip_runtime_version") || has("hip_driver_version")) {

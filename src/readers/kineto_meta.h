@@ -29,7 +29,7 @@ struct KinetoMetadata {
   /// Takes what it knows out of text in front of or behind the events. Keys
   /// are found by their text wherever they stand, since what other tools add
   /// beside them need not be JSON. What cannot be parsed leaves no trace; of
-  /// keys that stand twice the last one holds.
+  /// keys that stand twice the least nested holds, of equals the last one.
   void Add(std::string_view text);
 
  private:

@@ -210,6 +210,20 @@ TEST(KinetoFaults, FormsThatAreNoFaults) {
   EXPECT_EQ(file.counters[Counter::kMalformedRecord], 0U);
 }
 
+TEST(KinetoFaults, ForeignDescriptionsOfTheMachine) {
+  // Versions nested in what another tool wrote are not the trace's own.
+  const std::string wrapped =
+      R"({"system": {"hip_runtime_version": "N/A", "cuda_runtime_version": )"
+      R"("12.8.93"}, "log": "a \" quote", "traceEvents": [)" +
+      Kernel(1, "k") +
+      R"(], "cuda_runtime_version": 12040, "more": {"cuda_runtime_version": )"
+      R"(9000, "baseTimeNanoseconds": 7}, "baseTimeNanoseconds": 1000000})";
+  const TraceInfo info = Read(wrapped).traces[0].info;
+  EXPECT_EQ(info.vendor, Vendor::kNvidia);
+  EXPECT_EQ(info.runtime_version, "CUDA 12.4");
+  EXPECT_EQ(info.base_time_ns, 1'000'000);
+}
+
 TEST(KinetoFaults, MergedRanksStayApart) {
   const auto on_rank = [](std::string event, const std::string& rank) {
     for (const char* pid : {"0", "9"}) {
