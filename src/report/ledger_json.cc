@@ -66,9 +66,16 @@ Json StepsJson(const LedgerResult& ledger) {
   Json excluded = Json::array();
   for (size_t i = 0; i < steps.steps.size(); ++i) {
     const Step& step = steps.steps[i];
-    if (step.excluded_id.empty()) continue;
-    excluded.push_back(
-        {{"step", i}, {"id", step.excluded_id}, {"reason", step.excluded_why}});
+    if (!step.excluded_id.empty()) {
+      excluded.push_back({{"step", i},
+                          {"id", step.excluded_id},
+                          {"reason", step.excluded_why}});
+    } else if (step.group != ledger.group) {
+      const std::string shape = ShapeText(steps.groups[step.group].shape);
+      excluded.push_back({{"step", i},
+                          {"id", "other-group"},
+                          {"reason", "of another shape: " + shape}});
+    }
   }
   return {{"count", steps.steps.size()},
           {"used", JsonInt(ledger.used_steps)},

@@ -12,6 +12,7 @@ namespace inferdiff {
 namespace {
 
 constexpr size_t kGap = 2;         // blanks between columns
+constexpr size_t kTightGap = 1;    // where the table is too wide otherwise
 constexpr size_t kNarrowest = 12;  // an elastic column never gets less
 constexpr size_t kMarkdownElastic = 80;
 
@@ -50,9 +51,11 @@ std::vector<std::string> ColumnText(const Table& table, size_t column) {
 struct Grid {
   std::vector<std::vector<std::string>> columns;  // [column][row]
   std::vector<size_t> widths;
+  size_t gap = kGap;
 };
 
-// Takes the overflow from the widest elastic column until the table fits.
+// Takes the overflow from the widest elastic column until the table fits; at
+// last from the gaps.
 void Squeeze(const Table& table, size_t room, Grid& grid) {
   size_t total = kGap * (grid.widths.size() - 1);
   for (const size_t width : grid.widths) total += width;
@@ -63,7 +66,10 @@ void Squeeze(const Table& table, size_t room, Grid& grid) {
       if (widest == grid.widths.size() || grid.widths[c] > grid.widths[widest])
         widest = c;
     }
-    if (widest == grid.widths.size()) return;
+    if (widest == grid.widths.size()) {
+      grid.gap = kTightGap;
+      return;
+    }
     --grid.widths[widest];
     --total;
   }
@@ -110,7 +116,7 @@ void EndLine(std::string& out) {
 std::string RuleLine(const Table& table, const Row& row, const Grid& grid) {
   std::string line;
   for (size_t c = 0; c < table.columns.size(); ++c) {
-    if (c > 0) line += Blanks(kGap);
+    if (c > 0) line += Blanks(grid.gap);
     const bool ruled = table.columns[c].align != Align::kLeft &&
                        c < row.cells.size() && !row.cells[c].text.empty();
     for (size_t i = 0; i < grid.widths[c]; ++i) line += ruled ? "\u2500" : " ";
@@ -136,7 +142,7 @@ std::string TerminalTable(const Table& table, const TerminalStyle& style) {
   const auto line = [&](const auto& cell_of) {
     out += Blanks(style.indent);
     for (size_t c = 0; c < table.columns.size(); ++c) {
-      if (c > 0) out += Blanks(kGap);
+      if (c > 0) out += Blanks(grid.gap);
       out += cell_of(c);
     }
     EndLine(out);

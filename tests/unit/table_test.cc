@@ -36,6 +36,18 @@ TEST(TerminalTable, ElidesTheElasticColumnOnly) {
       std::string(17, 'x') + "\u2026" + std::string(8, 'x') + "  10.25  1.5");
 }
 
+TEST(TerminalTable, TightensTheGapsOfAWideTable) {
+  Table table;
+  table.columns = {{"a", Align::kLeft}, {"b"}, {"c"}};
+  table.Add({"1234", "1234", "1234"});
+  EXPECT_EQ(TerminalTable(table, {.width = 18}),
+            "  a        b     c\n"
+            "  1234  1234  1234\n");
+  EXPECT_EQ(TerminalTable(table, {.width = 17}),
+            "  a       b    c\n"
+            "  1234 1234 1234\n");
+}
+
 TEST(TerminalTable, ColourOnlyWhereTinted) {
   const std::string text = TerminalTable(Sample(), {.colour = true});
   EXPECT_NE(text.find("\x1b[32m"), std::string::npos);
