@@ -87,10 +87,8 @@ bool InOneFolder(const Sides& sides) {
 
 SetupFacts FactsOf(const std::string& trace_path) {
   ServerFacts server = ReadServerArgsBeside(trace_path);
-  if (!server.problem.empty()) {
-    fmt::print(stderr, "inferdiff: server_args.json beside {} {}\n",
-               Printable(trace_path), Printable(server.problem));
-  }
+  if (!server.problem.empty())
+    fmt::print(stderr, "inferdiff: {}\n", Printable(server.problem));
   return std::move(server.facts);
 }
 

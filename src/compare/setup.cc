@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -13,6 +14,10 @@
 
 namespace inferdiff {
 namespace {
+
+constexpr std::string_view kWorldSize = "world size";
+constexpr std::string_view kGraphMode = "graph mode";
+constexpr std::string_view kEager = "eager";
 
 std::string FactOf(const SetupFacts& facts, std::string_view field) {
   for (const auto& [name, value] : facts) {
@@ -66,7 +71,7 @@ std::string KindText(StepKind kind) {
 std::string GraphMode(const LedgerResult& ledger) {
   if (ledger.sequence.empty()) return {};
   const Rational share = ReplayShare(ledger);
-  if (share.num == 0) return "eager";
+  if (share.num == 0) return std::string(kEager);
   if (share.num == share.den) return "graph replays";
   return fmt::format("{} in graph replays", Share(share, {1, 1}, 1));
 }
@@ -165,18 +170,18 @@ void AddSoftware(TableBuilder* table) {
   table->AddFact(kFactVersion, RowRole::kReservation);
   for (const auto field : {kFactTp, kFactEp, kFactDp, kFactPp})
     table->AddParallel(field);
-  table->Add("world size", RowRole::kReservation, [](const SideTexts& side) {
+  table->Add(kWorldSize, RowRole::kReservation, [](const SideTexts& side) {
     return TextOf(side.ledger.source.info.world_size);
   });
   for (const auto field :
        {kFactDtype, kFactQuantization, kFactKvDtype, kFactSpeculative})
     table->AddFact(field, RowRole::kReservation);
   SetupRow& graphs =
-      table->Add("graph mode", RowRole::kReservation,
+      table->Add(kGraphMode, RowRole::kReservation,
                  [](const SideTexts& side) { return GraphMode(side.ledger); });
   if (graphs.same) {
     // The share differs a little between any two; the mode does not.
-    graphs.same = (graphs.a == "eager") == (graphs.b == "eager");
+    graphs.same = (graphs.a == kEager) == (graphs.b == kEager);
   }
   for (const auto field : {kFactGraphs, kFactAttention, kFactMoe})
     table->AddFact(field, RowRole::kShown);
@@ -198,6 +203,50 @@ std::string Difference(const SetupRow& row) {
 bool PrecisionDiffers(const SetupRow& row) {
   return row.field == kFactModel && row.same && *row.same &&
          Lower(row.a) != Lower(row.b);
+}
+
+/// A row's number on one side.
+std::optional<int64_t> NumberOf(const std::vector<SetupRow>& setup,
+                                std::string_view field,
+                                std::string SetupRow::*side) {
+  for (const SetupRow& row : setup) {
+    if (row.field != field) continue;
+    const std::string& text = row.*side;
+    int64_t number = 0;
+    const auto [end, error] =
+        std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) return number;
+  }
+  return {};
+}
+
+/// What a set-up file says and the trace beside it denies: the file may be of
+/// another run.
+void AddContradictions(const std::vector<SetupRow>& setup,
+                       std::string SetupRow::*side, std::string_view name,
+                       std::vector<std::string>* reasons) {
+  const auto world = NumberOf(setup, kWorldSize, side);
+  const auto tensor = NumberOf(setup, kFactTp, side);
+  const int64_t pipeline = NumberOf(setup, kFactPp, side).value_or(1);
+  // The ranks of one engine are the stages times the shards of each.
+  if (world && tensor && pipeline > 0 &&
+      (*world % pipeline != 0 || *world / pipeline != *tensor)) {
+    reasons->push_back(fmt::format(
+        "the set-up file of {} does not fit its trace: tensor parallel {}, "
+        "pipeline parallel {}, but world size {}",
+        name, *tensor, pipeline, *world));
+  }
+  std::string mode, graphs;
+  for (const SetupRow& row : setup) {
+    if (row.field == kGraphMode) mode = row.*side;
+    if (row.field == kFactGraphs) graphs = row.*side;
+  }
+  if (graphs == kGraphsDisabled && !mode.empty() && mode != kEager) {
+    reasons->push_back(fmt::format(
+        "the set-up file of {} does not fit its trace: CUDA graphs disabled, "
+        "but {}",
+        name, mode));
+  }
 }
 
 std::string WhyNoWall(Basis basis) {
@@ -276,6 +325,8 @@ ComparableResult Judge(const std::vector<SetupRow>& setup,
       result.reasons.push_back(Difference(row));
     }
   }
+  AddContradictions(setup, &SetupRow::a, "A", &result.reasons);
+  AddContradictions(setup, &SetupRow::b, "B", &result.reasons);
   if (basis != Basis::kWall && !impossible)
     result.reasons.push_back(WhyNoWall(basis));
   if (impossible)

@@ -19,6 +19,7 @@ inline constexpr std::string_view kFactQuantization = "quantization";
 inline constexpr std::string_view kFactKvDtype = "KV cache dtype";
 inline constexpr std::string_view kFactSpeculative = "speculative decoding";
 inline constexpr std::string_view kFactGraphs = "CUDA graphs";
+inline constexpr std::string_view kGraphsDisabled = "disabled";
 inline constexpr std::string_view kFactAttention = "attention backend";
 inline constexpr std::string_view kFactMoe = "MoE backend";
 
