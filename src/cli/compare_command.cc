@@ -92,15 +92,6 @@ SetupFacts FactsOf(const std::string& trace_path) {
   return std::move(server.facts);
 }
 
-CategoryGroup GroupOption(const std::string& id) {
-  if (const auto group = FindCategoryGroup(id)) return *group;
-  std::string ids;
-  for (const CategoryGroup& group : CategoryGroups())
-    ids += fmt::format("{}{}", ids.empty() ? "" : ", ", group.id);
-  FailUsage(fmt::format("no category is called '{}'", Printable(id)),
-            "take one of: " + ids);
-}
-
 struct LoadedPair {
   LoadedTrace a, b;
 };
@@ -161,7 +152,7 @@ int Run(const CompareArguments& arguments) {
   const Sides sides = SplitSides(arguments.words);
   CompareOptions options;
   if (!arguments.category.empty())
-    options.category = GroupOption(arguments.category);
+    options.category = CategoryOption(arguments.category);
   Outputs outputs(common.format, common.outputs, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const CompareResult result = CompareSides(sides, arguments, rules, options);

@@ -16,8 +16,8 @@ they take; then the rules that gave the categories.
 
 Usage: inferdiff kernels [OPTION]... TRACE
 
-      --category NAME  kernels of this category only, by its id as in JSON, such
-                       as moe_gemm or unclassified (default: all)
+      --category NAME  kernels of one category or group of them: moe, attention,
+                       copies, unclassified ... (default: all)
       --top N          list the N with most time (default: all)
 )";
 
@@ -33,7 +33,7 @@ int Run(const KernelsArguments& arguments) {
   KernelsChoice choice;
   choice.top = static_cast<size_t>(arguments.top);
   if (!arguments.category.empty())
-    choice.category = CategoryOption(arguments.category);
+    choice.categories = CategoryOption(arguments.category).members;
   Outputs outputs(common.format, common.outputs, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const LedgerResult ledger = AccountOne(arguments.trace, rules);

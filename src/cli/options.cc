@@ -176,15 +176,19 @@ void AddSideChoice(CLI::App& app, const std::string& name, SideChoice& target) {
       });
 }
 
-Category CategoryOption(const std::string& id) {
-  if (const auto category = CategoryFromId(id)) return *category;
+CategoryGroup CategoryOption(const std::string& id) {
+  if (auto group = FindCategoryGroup(id)) return *std::move(group);
   std::vector<std::string> ids;
-  for (size_t i = 0; i < kCategoryCount; ++i)
-    ids.emplace_back(IdOf(static_cast<Category>(i)));
+  for (const CategoryGroup& group : CategoryGroups()) {
+    ids.emplace_back(group.id);
+    if (group.members.size() == 1) continue;
+    for (const Category member : group.members)
+      if (IdOf(member) != group.id) ids.emplace_back(IdOf(member));
+  }
   const std::string nearest = Nearest(id, ids);
   FailUsage(fmt::format("no category is called '{}'", Printable(id)),
             nearest.empty()
-                ? fmt::format("the categories: {}", fmt::join(ids, ", "))
+                ? fmt::format("take one of: {}", fmt::join(ids, ", "))
                 : fmt::format("did you mean `{}`?", nearest));
 }
 
@@ -195,7 +199,9 @@ void FailUnknown(const CLI::App& app, const std::vector<std::string>& extras) {
       });
   if (flag != extras.end()) {
     const std::string name = flag->substr(0, flag->find('='));
-    const std::string nearest = Nearest(name, OptionNames(app));
+    // Any two short options are one letter apart.
+    const std::string nearest =
+        name.size() > 2 ? Nearest(name, OptionNames(app)) : "";
     FailUsage(fmt::format("unknown option '{}'", Printable(name)),
               nearest.empty() ? SeeHelp(app)
                               : fmt::format("did you mean `{}`? {}", nearest,

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "classify/category.h"
+#include "compare/category_groups.h"
 
 namespace CLI {
 class App;
@@ -58,8 +58,8 @@ void AddIndex(CLI::App& app, const std::string& name,
               std::optional<int64_t>& target);
 /// N, or N,M for A and B.
 void AddSideChoice(CLI::App& app, const std::string& name, SideChoice& target);
-/// The category of this id; a usage error that lists them.
-Category CategoryOption(const std::string& id);
+/// The category or group of this id; a usage error that lists them.
+CategoryGroup CategoryOption(const std::string& id);
 
 /// Turns "--formta" into a usage error that names --format. `app` is the
 /// subcommand, `extras` what it did not understand.

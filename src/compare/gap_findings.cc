@@ -51,7 +51,8 @@ std::string Breakdown(const CompareResult& result) {
   };
   const GapPart& first = parts.front();
   const GapPart& last = parts.back();
-  if (whole < delta(first) && delta(last).num < 0) {
+  // What is less than a tenth of the gap cancels nothing.
+  if (whole < delta(first) && AtLeastPercent(Negated(delta(last)), whole, 10)) {
     return fmt::format(" Larger differences cancel in it: {} {}, {} {}.",
                        Phrase(first), SignedDuration(delta(first)),
                        Phrase(last), SignedDuration(delta(last)));

@@ -258,6 +258,21 @@ std::string WhyNoWall(Basis basis) {
                "are compared";
 }
 
+/// Where only one side has collectives, the model is split differently, even
+/// if the traces state nothing of it.
+std::string OneSidedCollectives(const LedgerResult& a, const LedgerResult& b) {
+  const auto ops = [](const LedgerResult& ledger) {
+    return ledger.categories[static_cast<size_t>(Category::kCommunication)]
+        .count;
+  };
+  if ((ops(a) == 0) == (ops(b) == 0)) return {};
+  const bool on_a = ops(a) > 0;
+  const LedgerResult& with = on_a ? a : b;
+  return fmt::format("communication operations: {} a step on {}, none on {}",
+                     Decimal({ops(with), with.used_steps}, 0), on_a ? "A" : "B",
+                     on_a ? "B" : "A");
+}
+
 }  // namespace
 
 std::string ModelKey(std::string_view model) {
@@ -327,8 +342,11 @@ ComparableResult Judge(const std::vector<SetupRow>& setup,
   }
   AddContradictions(setup, &SetupRow::a, "A", &result.reasons);
   AddContradictions(setup, &SetupRow::b, "B", &result.reasons);
-  if (basis != Basis::kWall && !impossible)
-    result.reasons.push_back(WhyNoWall(basis));
+  if (!impossible) {
+    if (std::string split = OneSidedCollectives(a, b); !split.empty())
+      result.reasons.push_back(std::move(split));
+    if (basis != Basis::kWall) result.reasons.push_back(WhyNoWall(basis));
+  }
   if (impossible)
     result.verdict = Comparability::kNo;
   else if (!result.reasons.empty() || !result.unknown.empty())

@@ -130,8 +130,9 @@ Table StepTable(const CompareResult& result) {
   for (const std::string_view side : {"A", "B"}) {
     table.columns.push_back({fmt::format("{} mean", side)});
     if (!spread) continue;
-    for (const char* quantile : {"median", "p10", "p90"})
-      table.columns.push_back({quantile});
+    table.columns.push_back({"median"});
+    for (const char* quantile : {"p10", "p90"})
+      table.columns.push_back(SpareColumn(quantile));
   }
   const bool fair = result.comparable.verdict != Comparability::kNo;
   if (fair) table.columns.push_back({"A/B"});

@@ -8,6 +8,7 @@
 #include "report/compare_report.h"
 #include "report/compare_tables.h"
 #include "report/ledger_facts.h"
+#include "report/ledger_text.h"
 
 namespace inferdiff {
 namespace {
@@ -210,6 +211,7 @@ Document CompareDocument(const CompareResult& result) {
   setup.folded = true;
   add(std::move(setup));
   add(Sentences(result, FindingKind::kDoubt, "Read with care"));
+  add(ProvenanceSection({&result.a.source, &result.b.source}));
   return document;
 }
 

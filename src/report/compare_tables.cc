@@ -207,11 +207,11 @@ Table CategoryTable(const CompareResult& result) {
   table.columns = {{"category", Align::kLeft, true},
                    {fmt::format("A {}", unit.name)},
                    {"%"},
-                   {"sum"},
+                   SpareColumn("sum"),
                    {"ops"},
                    {fmt::format("B {}", unit.name)},
                    {"%"},
-                   {"sum"},
+                   SpareColumn("sum"),
                    {"ops"}};
   if (fair) {
     table.columns.push_back({"A/B"});

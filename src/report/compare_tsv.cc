@@ -4,12 +4,14 @@
 //   table     row         quantity       a            b
 //   category  moe_gemm    attributed_ns  1420123.500  810004.000
 //
-// Times are means a step in ns, with a plain ASCII minus.
+// Times are means a step in ns, with a plain ASCII minus. The lines in front
+// that begin with # name the inputs, A first.
 #include <fmt/core.h>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "report/compare_report.h"
+#include "report/ledger_tsv.h"
 
 namespace inferdiff {
 namespace {
@@ -98,7 +100,8 @@ std::string CompareTsvText(const CompareResult& result) {
   WriteFamilies(result.b_totals, false, result.b_families, &out);
   for (const Finding& finding : result.findings)
     out.Line("finding", finding.id, finding.text, "", "");
-  return out.Take();
+  return TsvProvenance(result.a.source) + TsvProvenance(result.b.source) +
+         out.Take();
 }
 
 }  // namespace inferdiff

@@ -69,7 +69,7 @@ std::vector<Section> CategorySections(const LedgerResult& ledger,
        {"hidden behind other lanes", amounts.hidden_cross_lane_ns},
        {"exposed: nothing of another category runs", amounts.exclusive_ns}});
   Section kernels{.title = "Its kernels, the 10 with most attributed time",
-                  .table = KernelTable(ledger, 10, category)};
+                  .table = KernelTable(ledger, 10, {category})};
   return {std::move(totals), std::move(kernels)};
 }
 

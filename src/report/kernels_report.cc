@@ -18,7 +18,7 @@ namespace inferdiff {
 namespace {
 
 bool Wanted(const KernelsChoice& choice, Category category) {
-  return !choice.category || *choice.category == category;
+  return IsWanted(choice.categories, category);
 }
 
 std::vector<const KernelRow*> Rows(const LedgerResult& ledger,
@@ -63,7 +63,7 @@ Document KernelsDocument(const LedgerResult& ledger,
                               SideFacts(ledger))}});
   document.sections.push_back(
       {.title = "Kernels of the used steps, by attributed time",
-       .table = KernelTable(ledger, choice.top, choice.category),
+       .table = KernelTable(ledger, choice.top, choice.categories),
        .after = {"`inferdiff explain TRACE kernel:NAME` says why a kernel has "
                  "its category"}});
   document.sections.push_back(RulesSection(ledger, choice));

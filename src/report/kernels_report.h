@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "classify/category.h"
 #include "ledger/ledger.h"
@@ -13,7 +13,7 @@
 namespace inferdiff {
 
 struct KernelsChoice {
-  std::optional<Category> category;
+  std::vector<Category> categories;  // none: all
   size_t top = 0;
 };
 

@@ -138,8 +138,13 @@ Table CategoryTable(const LedgerResult& ledger) {
   return table;
 }
 
+bool IsWanted(const std::vector<Category>& categories, Category category) {
+  return categories.empty() ||
+         std::count(categories.begin(), categories.end(), category) > 0;
+}
+
 Table KernelTable(const LedgerResult& ledger, size_t top,
-                  std::optional<Category> wanted) {
+                  const std::vector<Category>& wanted) {
   const Rational whole{WholeOf(ledger), 1};
   const TimeUnit unit = StepUnit(ledger);
   Table table;
@@ -148,12 +153,12 @@ Table KernelTable(const LedgerResult& ledger, size_t top,
                    {std::string(unit.name)},
                    {"%"},
                    {"calls"},
-                   {"p10 \u00b5s"},
-                   {"p50"},
-                   {"p90"}};
+                   SpareColumn("p10"),
+                   {"p50 \u00b5s"},
+                   SpareColumn("p90")};
   for (const KernelRow& row : ledger.kernels) {
     if (table.rows.size() == top) break;
-    if (wanted && row.category != *wanted) continue;
+    if (!IsWanted(wanted, row.category)) continue;
     const Amounts& amounts = row.amounts;
     const Stat& call = row.call_ns;
     const auto micros = [](int64_t ns) { return Decimal({ns, 1}, 1, 1000); };
@@ -171,13 +176,9 @@ Table QuantityTable(const LedgerResult& ledger) {
   const PerStep& q = ledger.per_step;
   const TimeUnit unit = StepUnit(ledger);
   Table table;
-  table.columns = {{"", Align::kLeft},
-                   {"mean"},
-                   {"median"},
-                   {"p10"},
-                   {"p90"},
-                   {"min"},
-                   {"max"}};
+  table.columns = {
+      {"", Align::kLeft}, {"mean"},          {"median"}, {"p10"}, {"p90"},
+      SpareColumn("min"), SpareColumn("max")};
   AddQuantity("wall", q.wall, unit, table);
   AddQuantity("span", q.span, unit, table);
   AddQuantityUnlessZero("span of its largest replay", q.replay_span, unit,

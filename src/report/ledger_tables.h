@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,9 +36,11 @@ Table CategoryTable(const LedgerResult& ledger);
 /// Mean and spread over the steps of wall, busy, idle ...
 Table QuantityTable(const LedgerResult& ledger);
 Table FamilyTable(const LedgerResult& ledger, size_t top);
-/// The `top` kernels of a category, or of all.
+/// No categories: all of them.
+bool IsWanted(const std::vector<Category>& categories, Category category);
+/// The `top` kernels of these categories.
 Table KernelTable(const LedgerResult& ledger, size_t top,
-                  std::optional<Category> wanted = {});
+                  const std::vector<Category>& wanted = {});
 Table HistogramTable(const LedgerResult& ledger);
 
 }  // namespace inferdiff

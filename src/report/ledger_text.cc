@@ -26,8 +26,7 @@ std::string HeadlineText(const LedgerResult& ledger) {
     const bool replay = per_step.replay_span.total > 0;
     const Stat& span = replay ? per_step.replay_span : per_step.span;
     return fmt::format(
-        "{} spans {}. Its wall time is unknown: no step "
-        "follows it.",
+        "{} spans {}. Its wall time is unknown: no step follows it.",
         replay ? "The step's largest graph replay" : "The step",
         Duration(span.mean()));
   }
@@ -36,6 +35,21 @@ std::string HeadlineText(const LedgerResult& ledger) {
   if (wall.n > 1)
     text += fmt::format(", mean of {} ({})", wall.n, Spread(wall));
   return text + ".";
+}
+
+// Without a wall: how much of the step's span is work at all.
+std::string SpanBusyText(const LedgerResult& ledger) {
+  const PerStep& per_step = ledger.per_step;
+  std::string text = fmt::format(
+      "the GPU works {} of that ({} %).", Duration(per_step.busy.mean()),
+      Percent({per_step.busy.total, 1}, {per_step.span.total, 1}));
+  if (per_step.replay_span.total == 0) {
+    text[0] = 'T';
+    return text;
+  }
+  return fmt::format("From its first operation to its last the step takes {}; ",
+                     Duration(per_step.span.mean())) +
+         text;
 }
 
 std::string BusyText(const LedgerResult& ledger) {
@@ -94,8 +108,9 @@ std::string TokenText(const LedgerResult& ledger) {
       shape.kind == StepKind::kVerify ? "verified token" : "token";
   const auto one = PerToken(ledger.per_step.wall, *tokens, 1);
   if (!one) return "";
-  std::string text =
-      fmt::format("{} a {} ({} a step)", Duration(*one), noun, *tokens);
+  std::string text = fmt::format("{} a {}", Duration(*one), noun);
+  if (*tokens > 1)  // not what one sequence waits for its next token
+    text += fmt::format(", spread over the {} of a step", Grouped(*tokens));
   const int64_t gpus = ledger.source.info.world_size.value_or(1);
   if (const auto all = PerToken(ledger.per_step.wall, *tokens, gpus);
       all && gpus > 1) {
@@ -109,7 +124,10 @@ Section VerdictSection(const LedgerResult& ledger) {
   section.before.push_back(
       fmt::format("{}  {}", Quoted(ledger.source.label), SideFacts(ledger)));
   section.after.push_back(HeadlineText(ledger));
-  if (WallKnown(ledger)) section.after.push_back(BusyText(ledger));
+  if (WallKnown(ledger))
+    section.after.push_back(BusyText(ledger));
+  else if (ledger.per_step.span.total > 0)
+    section.after.push_back(SpanBusyText(ledger));
   for (std::string text : {MostText(ledger), TokenText(ledger)})
     if (!text.empty()) section.after.push_back(std::move(text));
   return section;

@@ -67,7 +67,7 @@ Section StepsSection(const Steps& steps) {
   std::vector<Rational> walls;
   for (const Step& step : steps.steps)
     if (const auto wall = WallOf(step)) walls.push_back({*wall, 1});
-  const TimeUnit unit = UnitFor(walls);
+  const TimeUnit unit = walls.empty() ? kMilliseconds : UnitFor(walls);
   const int64_t origin = steps.steps.empty() ? 0 : steps.steps[0].begin_ns;
   Table table;
   table.columns = {{"Step", Align::kRight},

@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "base/text.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr size_t kGap = 2;         // blanks between columns
 constexpr size_t kTightGap = 1;    // where the table is too wide otherwise
 constexpr size_t kNarrowest = 12;  // an elastic column never gets less
+constexpr size_t kReadable = 22;   // spare columns give way before it does
 constexpr size_t kMarkdownElastic = 80;
 
 std::string Blanks(size_t n) { return std::string(n, ' '); }
@@ -75,11 +77,44 @@ void Squeeze(const Table& table, size_t room, Grid& grid) {
   }
 }
 
+size_t TitleWidth(const Table& table, size_t column) {
+  return DisplayWidth(Printable(table.columns[column].title));
+}
+
+// Whether it fits with its elastic columns still readable; without such, with
+// narrow gaps.
+bool FitsReadably(const Table& table, size_t room) {
+  const bool gives =
+      std::any_of(table.columns.begin(), table.columns.end(),
+                  [](const Column& column) { return column.elastic; });
+  const size_t gap = gives ? kGap : kTightGap;
+  size_t total = 0;
+  for (size_t c = 0; c < table.columns.size(); ++c) {
+    size_t width = TitleWidth(table, c);
+    for (const std::string& text : ColumnText(table, c))
+      width = std::max(width, DisplayWidth(text));
+    if (table.columns[c].elastic) width = std::min(width, kReadable);
+    total += width + (c > 0 ? gap : 0);
+  }
+  return total <= room;
+}
+
+Table WithoutSpares(Table table) {
+  for (size_t c = table.columns.size(); c-- > 0;) {
+    if (!table.columns[c].spare) continue;
+    const auto at = static_cast<std::ptrdiff_t>(c);
+    table.columns.erase(table.columns.begin() + at);
+    for (Row& row : table.rows)
+      if (c < row.cells.size()) row.cells.erase(row.cells.begin() + at);
+  }
+  return table;
+}
+
 Grid Measure(const Table& table, size_t room) {
   Grid grid;
   for (size_t c = 0; c < table.columns.size(); ++c) {
     grid.columns.push_back(ColumnText(table, c));
-    size_t width = DisplayWidth(Printable(table.columns[c].title));
+    size_t width = TitleWidth(table, c);
     for (const std::string& text : grid.columns.back())
       width = std::max(width, DisplayWidth(text));
     // No terminal is wider than this; it bounds the squeezing.
@@ -135,9 +170,10 @@ std::string MarkdownCell(const Column& column, const Row& row, size_t c) {
 
 }  // namespace
 
-std::string TerminalTable(const Table& table, const TerminalStyle& style) {
-  const Grid grid =
-      Measure(table, style.width - std::min(style.width, style.indent));
+std::string TerminalTable(const Table& whole, const TerminalStyle& style) {
+  const size_t room = style.width - std::min(style.width, style.indent);
+  const Table table = FitsReadably(whole, room) ? whole : WithoutSpares(whole);
+  const Grid grid = Measure(table, room);
   std::string out;
   const auto line = [&](const auto& cell_of) {
     out += Blanks(style.indent);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace inferdiff {
@@ -24,8 +25,13 @@ struct Column {
   /// Text that gives way, elided in the middle, when the table is too wide.
   /// At most one or two columns of a table.
   bool elastic = false;
-  bool code = false;  // Markdown: kernel names and the like as code spans
+  bool code = false;   // Markdown: kernel names and the like as code spans
+  bool spare = false;  // detail that a narrow terminal does without
 };
+
+inline Column SpareColumn(std::string title) {
+  return {std::move(title), Align::kPoint, false, false, true};
+}
 
 /// Text as it came: the layouts escape it.
 struct Cell {

@@ -54,6 +54,21 @@ TEST(TerminalTable, ColourOnlyWhereTinted) {
   EXPECT_EQ(text.find("\x1b[31m"), std::string::npos);
 }
 
+TEST(TerminalTable, LeavesOutDetailWhereItIsNarrow) {
+  Table table;
+  table.columns = {{"kernel", Align::kLeft, true},
+                   SpareColumn("p10"),
+                   {"p50"},
+                   SpareColumn("p90")};
+  table.Add({"gemm", "1", "2"});  // fewer cells than columns
+  table.Add({std::string(40, 'x'), "4", "5", "6"});
+  EXPECT_NE(TerminalTable(table, {.width = 50}).find("p10"), std::string::npos);
+  EXPECT_EQ(TerminalTable(table, {.width = 32}),
+            "  kernel                     p50\n"
+            "  gemm                         2\n"
+            "  xxxxxxxxxxxxxxxx\u2026xxxxxxxx    5\n");
+}
+
 TEST(MarkdownTable, EscapesCells) {
   EXPECT_EQ(MarkdownTable(Sample()),
             "| Kernel | ms | A/B |\n"
