@@ -15,7 +15,7 @@ std::vector<CategoryGroup> AllGroups() {
        "attention",
        {Category::kAttention, Category::kAttentionIndexer,
         Category::kKvCacheWrite}},
-      {"copies", "copies", {Category::kMemcpy, Category::kMemset}},
+      {"copies", "copies + memsets", {Category::kMemcpy, Category::kMemset}},
   };
   const auto grouped = [&groups](Category category) {
     return std::any_of(groups.begin(), groups.end(), [&](const auto& group) {

@@ -110,6 +110,16 @@ Table WithoutSpares(Table table) {
   return table;
 }
 
+// The namespaces of a kernel give way first: they tell no two rows apart.
+std::string Elide(const Column& column, const std::string& text, size_t width) {
+  if (!column.code || DisplayWidth(text) <= width)
+    return ElideMiddle(text, width);
+  const std::string head = text.substr(0, text.find_first_of("<("));
+  const size_t space = head.rfind("::");
+  if (space == std::string::npos) return ElideMiddle(text, width);
+  return ElideMiddle(std::string(kEllipsis) + text.substr(space + 2), width);
+}
+
 Grid Measure(const Table& table, size_t room) {
   Grid grid;
   for (size_t c = 0; c < table.columns.size(); ++c) {
@@ -125,7 +135,7 @@ Grid Measure(const Table& table, size_t room) {
   for (size_t c = 0; c < table.columns.size(); ++c) {
     if (!table.columns[c].elastic) continue;
     for (std::string& text : grid.columns[c])
-      text = ElideMiddle(text, grid.widths[c]);
+      text = Elide(table.columns[c], text, grid.widths[c]);
   }
   return grid;
 }
@@ -162,7 +172,7 @@ std::string RuleLine(const Table& table, const Row& row, const Grid& grid) {
 std::string MarkdownCell(const Column& column, const Row& row, size_t c) {
   if (c >= row.cells.size()) return "";
   std::string text = row.cells[c].text;
-  if (column.elastic) text = ElideMiddle(Printable(text), kMarkdownElastic);
+  if (column.elastic) text = Elide(column, Printable(text), kMarkdownElastic);
   if (column.code) return MarkdownCode(text, true);
   text = MarkdownText(text, true);
   return row.total && !text.empty() ? fmt::format("**{}**", text) : text;

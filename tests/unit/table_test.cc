@@ -69,6 +69,17 @@ TEST(TerminalTable, LeavesOutDetailWhereItIsNarrow) {
             "  xxxxxxxxxxxxxxxx\u2026xxxxxxxx    5\n");
 }
 
+TEST(TerminalTable, NamespacesGiveWayFirst) {
+  Table table;
+  table.columns = {{"kernel", Align::kLeft, true, true}};
+  table.Add({"at::native::elementwise_kernel<*MulFunctor*>"});
+  table.Add({"at::native::elementwise_kernel<*AddFunctor*>"});
+  EXPECT_EQ(TerminalTable(table, {.width = 36}),
+            "  kernel\n"
+            "  \u2026elementwise_kernel<*MulFunctor*>\n"
+            "  \u2026elementwise_kernel<*AddFunctor*>\n");
+}
+
 TEST(MarkdownTable, EscapesCells) {
   EXPECT_EQ(MarkdownTable(Sample()),
             "| Kernel | ms | A/B |\n"
