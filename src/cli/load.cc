@@ -95,6 +95,10 @@ RuleSet LoadRules(const std::string& path) {
   if (path.empty()) return RuleSet::Load();
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
+  if (file && file.peek() == std::ifstream::traits_type::eof() && !file.bad()) {
+    throw InputError("bad-rules", path, "the file of rules is empty",
+                     "write [[rule]] tables; docs/rules.md shows one");
+  }
   if (file) text << file.rdbuf();
   if (!file || !text) {
     throw InputError("cannot-read", path, "cannot read the rules",
