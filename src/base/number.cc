@@ -192,12 +192,41 @@ std::vector<int64_t> AddingIntegers(const std::vector<Rational>& parts,
   return integers;
 }
 
-PrintedColumn PercentColumn(const std::vector<Rational>& parts, int decimals) {
-  const WideFraction sum = Sum(parts);
-  if (sum.num == 0) {
-    return {std::vector<std::string>(parts.size(), std::string(kDash)),
-            std::string(kDash)};
+int64_t RoundedTo(Rational value, Precision precision) {
+  return static_cast<int64_t>(
+      Round(Scaled(Widen(value), precision.decimals, precision.divisor)));
+}
+
+std::vector<int64_t> ApportionWithin(const std::vector<Rational>& parts,
+                                     const std::vector<size_t>& parent_of,
+                                     const std::vector<int64_t>& parents,
+                                     Precision precision) {
+  std::vector<std::vector<size_t>> children(parents.size());
+  for (size_t i = 0; i < parts.size(); ++i)
+    children.at(parent_of[i]).push_back(i);
+  std::vector<int64_t> digits(parts.size(), 0);
+  for (size_t p = 0; p < parents.size(); ++p) {
+    std::vector<WideFraction> scaled;
+    for (const size_t i : children[p]) {
+      scaled.push_back(
+          Scaled(Widen(parts[i]), precision.decimals, precision.divisor));
+    }
+    const std::vector<Wide> shares = Apportion(scaled, parents[p]);
+    for (size_t k = 0; k < shares.size(); ++k)
+      digits[children[p][k]] = static_cast<int64_t>(shares[k]);
   }
+  return digits;
+}
+
+std::string PrintDigits(int64_t digits, int decimals, bool zero) {
+  if (digits != 0 || zero) return Print(digits, decimals, Sign::kMinusOnly);
+  return fmt::format("<{}", Print(1, decimals, Sign::kMinusOnly));
+}
+
+std::vector<int64_t> PercentIntegers(const std::vector<Rational>& parts,
+                                     int decimals) {
+  const WideFraction sum = Sum(parts);
+  if (sum.num == 0) return {};
   std::vector<WideFraction> scaled;
   const Wide hundred = 100 * Power10(decimals);
   const Wide flip = sum.num < 0 ? -1 : 1;  // keeps denominators positive
@@ -205,7 +234,23 @@ PrintedColumn PercentColumn(const std::vector<Rational>& parts, int decimals) {
     scaled.push_back({Multiply(Multiply(part.num, sum.den), flip * hundred),
                       Multiply(part.den, flip * sum.num)});
   }
-  return PrintColumn(scaled, hundred, decimals, Sign::kMinusOnly);
+  std::vector<int64_t> integers;
+  for (const Wide digits : Apportion(scaled, hundred))
+    integers.push_back(static_cast<int64_t>(digits));
+  return integers;
+}
+
+PrintedColumn PercentColumn(const std::vector<Rational>& parts, int decimals) {
+  const std::vector<int64_t> digits = PercentIntegers(parts, decimals);
+  if (digits.empty()) {
+    return {std::vector<std::string>(parts.size(), std::string(kDash)),
+            std::string(kDash)};
+  }
+  PrintedColumn column;
+  for (const int64_t part : digits)
+    column.parts.push_back(Print(part, decimals, Sign::kMinusOnly));
+  column.total = Print(100 * Power10(decimals), decimals, Sign::kMinusOnly);
+  return column;
 }
 
 std::string Percent(Rational part, Rational whole, int decimals) {
@@ -234,6 +279,10 @@ std::string Grouped(int64_t count) {
   for (size_t at = text.size(); at > first + 3; at -= 3)
     text.insert(at - 3, 1, ',');
   return text;
+}
+
+std::string Plural(int64_t n, std::string_view noun) {
+  return fmt::format("{} {}{}", Grouped(n), noun, n == 1 ? "" : "s");
 }
 
 std::string Bytes(uint64_t bytes) {

@@ -57,9 +57,35 @@ PrintedColumn AddingColumn(const std::vector<Rational>& parts, int decimals,
 std::vector<int64_t> AddingIntegers(const std::vector<Rational>& parts,
                                     int64_t unit = 1);
 
+/// The last printed digit of a column of value / divisor.
+struct Precision {
+  int decimals = 3;
+  int64_t divisor = 1;
+};
+
+/// The value in last digits, rounded half away from zero.
+int64_t RoundedTo(Rational value, Precision precision);
+
+/// Parts of parts: rounds each up or down, by largest remainder, so that those
+/// of one parent add up to the digits that are printed of it. `parent_of` is by
+/// part, an index of `parents`, each of which is the sum of its parts rounded
+/// up or down; then that holds of every part too.
+std::vector<int64_t> ApportionWithin(const std::vector<Rational>& parts,
+                                     const std::vector<size_t>& parent_of,
+                                     const std::vector<int64_t>& parents,
+                                     Precision precision);
+
+/// Prints last digits; "<0.001" where nothing is left of a value above zero,
+/// so that 0.000 is exactly zero.
+std::string PrintDigits(int64_t digits, int decimals, bool zero);
+
 /// The parts as percentages of their sum; the column adds up to 100.
 /// All "-" dashes where the sum is zero.
 PrintedColumn PercentColumn(const std::vector<Rational>& parts, int decimals);
+
+/// The same in last digits; empty where the sum is zero.
+std::vector<int64_t> PercentIntegers(const std::vector<Rational>& parts,
+                                     int decimals);
 
 /// 100 part / whole; a dash where whole is 0.
 std::string Percent(Rational part, Rational whole, int decimals = 1);
@@ -69,6 +95,9 @@ std::string Ratio(Rational a, Rational b);
 
 /// "43,915".
 std::string Grouped(int64_t count);
+
+/// "1 step", "8 steps".
+std::string Plural(int64_t n, std::string_view noun);
 
 /// Bytes on disk: "80.3 MB" (powers of 1000), "238 B".
 std::string Bytes(uint64_t bytes);

@@ -26,7 +26,8 @@ constexpr std::string_view kHelp =
 
 How far apart the steps of two traces are, what the gap is made of, whether the
 comparison is fair, and what to do first. A is named before the --, B behind
-it. A server_args.json beside a trace tells its set-up.
+it. A server_args.json beside a trace tells its set-up, unless both traces lie
+in one folder.
 
 Usage: inferdiff compare [OPTION]... A -- B
 
@@ -85,6 +86,14 @@ bool InOneFolder(const Sides& sides) {
                         fs::absolute(sides.b).parent_path(), error);
 }
 
+void SayIgnored(const Sides& sides) {
+  const ServerFacts server = ReadServerArgsBeside(sides.a);
+  if (server.facts.empty() && server.problem.empty()) return;
+  fmt::print(stderr,
+             "inferdiff: server_args.json is not used: both traces lie beside "
+             "it, and it does not say whose it is\n");
+}
+
 SetupFacts FactsOf(const std::string& trace_path) {
   ServerFacts server = ReadServerArgsBeside(trace_path);
   if (!server.problem.empty())
@@ -137,6 +146,7 @@ CompareResult CompareSides(const Sides& sides,
   LoadedPair pair = LoadBoth(sides, arguments, rules);
   const GroupChoice chosen = ChooseGroups(pair.a.steps, pair.b.steps);
   const bool ambiguous = InOneFolder(sides);
+  if (ambiguous) SayIgnored(sides);
   const SetupFacts facts_a = ambiguous ? SetupFacts() : FactsOf(sides.a);
   const SetupFacts facts_b = ambiguous ? SetupFacts() : FactsOf(sides.b);
   const SideChoice& group = arguments.group;

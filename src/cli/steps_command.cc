@@ -25,7 +25,9 @@ int Run(const OneTraceOptions& options) {
   Outputs outputs(options.common.format, options.common.outputs, kAllFormats);
   const RuleSet rules = LoadRules(options.common.rules_path);
   const LoadedTrace loaded = LoadOne(options, rules);
-  const StepsReport report{ProvenanceOf(loaded, rules), loaded.steps};
+  const GpuOps& ops = loaded.trace().ops;
+  const StepsReport report{ProvenanceOf(loaded, rules), loaded.steps,
+                           ops.size() == 0 ? 0 : ops.start_ns.front()};
   WriteReport(outputs, {[&] { return StepsDocument(report); },
                         [&] { return StepsJsonText(report); },
                         [&] { return StepsTsv(report); }});

@@ -121,6 +121,7 @@ struct GapPart {
   std::string title;  // "work: MoE"
   Rational delta;     // B - A
   HowKnown how = HowKnown::kMeasured;
+  int64_t percent = 0;  // of the gap, adding up to 100; 0 where the gap is
 };
 
 /// One category, or one group of them, a step.

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
-#include <map>
-
 #include "base/number.h"
 #include "compare/findings.h"
 #include "compare/sentences.h"
 #include "compare/setup.h"
+#include "ledger/left_out.h"
 
 namespace inferdiff {
 namespace {
 
 constexpr int64_t kFewSteps = 3;
-constexpr size_t kMaxStepsNamed = 3;
 
 /// AMD stamps replayed kernels back to back, so the cost of a dispatch is in
 /// the durations; NVIDIA leaves it in the gaps. Eager launches gap for other
@@ -78,9 +76,8 @@ void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
   const LedgerResult& ledger = side.ledger;
   if (ledger.used_steps < kFewSteps && basis == Basis::kWall) {
     out->Add("few-steps", side.side,
-             fmt::format("{} has {} used step{}: no spread can be given.",
-                         side.name(), ledger.used_steps,
-                         ledger.used_steps == 1 ? "" : "s"));
+             fmt::format("{} has {}: no spread can be given.", side.name(),
+                         Plural(ledger.used_steps, "used step")));
   }
   if (ledger.used_steps > 1 && basis != Basis::kWall) {
     out->Add("median-step", side.side,
@@ -116,22 +113,14 @@ void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
 }
 
 void DoubtExcluded(const SideView& side, FindingList* out) {
-  std::map<std::string, std::vector<size_t>> by_reason;
-  const std::vector<Step>& steps = side.ledger.steps.steps;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (!steps[i].excluded_id.empty())
-      by_reason[steps[i].excluded_id].push_back(i);
+  const Steps& steps = side.ledger.steps;
+  for (const LeftOutReason& reason : LeftOutReasons(steps, side.ledger.group)) {
+    out->Add("left-out-steps." + reason.id, side.side,
+             LeftOutText(reason, side.name()));
   }
-  for (const auto& [reason, indices] : by_reason) {
-    std::string which;
-    for (size_t i = 0; i < indices.size() && i < kMaxStepsNamed; ++i)
-      which += fmt::format("{}{}", i == 0 ? "" : ", ", indices[i]);
-    if (indices.size() > kMaxStepsNamed) which += ", \u2026";
-    out->Add("left-out-steps." + reason, side.side,
-             fmt::format("{} step{} of {} left out ({}): {}", indices.size(),
-                         indices.size() == 1 ? "" : "s", side.name(), which,
-                         steps[indices.front()].excluded_why));
-  }
+  for (const std::string& note : steps.notes)
+    out->Add("steps-note", side.side,
+             fmt::format("{}: {}.", side.name(), note));
 }
 
 void DoubtSpread(const SideView& side, FindingList* out) {

@@ -61,10 +61,9 @@ std::string Breakdown(const CompareResult& result) {
   size_t named = 0;
   for (const GapPart& part : parts) {
     if (named == kMost || !AtLeastPercent(delta(part), whole, 10)) break;
-    text += fmt::format("{}{}{} {}{}", named == 0 ? " Of that, " : ", ",
+    text += fmt::format("{}{}{} % {}{}", named == 0 ? " Of that, " : ", ",
                         part.how == HowKnown::kBound ? "up to " : "",
-                        Share(delta(part), whole, 0), named == 0 ? "is " : "",
-                        Phrase(part));
+                        part.percent, named == 0 ? "is " : "", Phrase(part));
     ++named;
   }
   return named == 0 ? text : text + ".";
@@ -125,15 +124,24 @@ void AddContributor(const CompareResult& result, const GapPart& part,
   const Rational whole = Magnitude(gap.total);
   Finding& finding = out->Add(
       "contributor." + part.id,
-      fmt::format("{} {} {} a step more{} ({}): {} the gap.",
-                  NameOf(gap.slower), of.verb, Duration(delta), of.where,
-                  figures,
-                  whole < delta ? "more than" : Share(delta, whole, 0) + " of"),
+      fmt::format(
+          "{} {} {} a step more{} ({}): {} the gap.", NameOf(gap.slower),
+          of.verb, Duration(delta), of.where, figures,
+          whole < delta ? "more than" : fmt::format("{} % of", part.percent)),
       part.how);
   // What a profiler adds is in the idle time: no prize without a run of its
   // own.
   if (part.how == HowKnown::kMeasured && part.id != "idle")
     finding.prize = delta;
+}
+
+/// Once for all places that print them.
+void SetPercents(std::vector<GapPart>* parts) {
+  std::vector<Rational> deltas;
+  for (const GapPart& part : *parts) deltas.push_back(part.delta);
+  const std::vector<int64_t> percents = PercentIntegers(deltas, 0);
+  for (size_t i = 0; i < percents.size(); ++i)
+    (*parts)[i].percent = percents[i];
 }
 
 }  // namespace
@@ -208,6 +216,7 @@ std::vector<GapPart> PartsOfGap(const CompareResult& result) {
                        : "foreign work",
                    gap.foreign, HowKnown::kMeasured});
   parts.push_back({"idle", IdleTitle(gap), gap.idle, HowKnown::kMeasured});
+  SetPercents(&parts);
   return parts;
 }
 

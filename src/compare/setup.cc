@@ -98,8 +98,15 @@ struct SideTexts {
     return FactOf(facts, field);
   }
   std::string Framework() const {
-    return ledger.source.framework_hint.empty() ? Fact(kFactFramework)
-                                                : ledger.source.framework_hint;
+    const FrameworkHint& hint = ledger.source.framework_hint;
+    if (hint.basis == HintBasis::kKernels) return hint.name;
+    std::string stated = Fact(kFactFramework);
+    if (!stated.empty() || hint.name.empty()) return stated;
+    return fmt::format("unknown (marker form: {})", hint.name);
+  }
+  bool FrameworkKnown() const {
+    return ledger.source.framework_hint.basis == HintBasis::kKernels ||
+           !Fact(kFactFramework).empty();
   }
   std::string Parallel(std::string_view field) const {
     return ParallelText(ledger, facts, field);
@@ -129,6 +136,8 @@ class TableBuilder {
     Add(field, RowRole::kReservation,
         [&](const SideTexts& side) { return side.Parallel(field); });
   }
+  const SideTexts& a() const { return a_; }
+  const SideTexts& b() const { return b_; }
   std::vector<SetupRow> Take() { return std::move(rows_); }
 
  private:
@@ -165,8 +174,11 @@ void AddWork(TableBuilder* table) {
 }
 
 void AddSoftware(TableBuilder* table) {
-  table->Add(kFactFramework, RowRole::kReservation,
-             [](const SideTexts& side) { return side.Framework(); });
+  SetupRow& framework =
+      table->Add(kFactFramework, RowRole::kReservation,
+                 [](const SideTexts& side) { return side.Framework(); });
+  if (!table->a().FrameworkKnown() || !table->b().FrameworkKnown())
+    framework.same.reset();
   table->AddFact(kFactVersion, RowRole::kReservation);
   for (const auto field : {kFactTp, kFactEp, kFactDp, kFactPp})
     table->AddParallel(field);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/framework_hint.h"
 
+#include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "steps/markers.h"
@@ -10,7 +12,7 @@
 namespace inferdiff {
 namespace {
 
-/// The engine of the first rule, in the order of the rules, that any marker
+/// Whose form the first rule is, in the order of the rules, that any marker
 /// matches: tools that wrap an engine's markers in their own come later.
 std::string EngineOfMarkers(const Trace& trace) {
   const MarkerRules& rules = MarkerRules::Builtin();
@@ -20,13 +22,10 @@ std::string EngineOfMarkers(const Trace& trace) {
     if (seen[annotation.name]) continue;
     seen[annotation.name] = true;
     const auto match = rules.Match((*trace.names)[annotation.name]);
-    if (match && !rules.rules()[match->rule].generic && match->rule < best)
-      best = match->rule;
+    if (match && !rules.rules()[match->rule].engine.empty())
+      best = std::min<size_t>(best, match->rule);
   }
-  if (best == rules.rules().size()) return "";
-  // The name of a family of markers begins with that of its engine.
-  const std::string& family = rules.rules()[best].family;
-  return family.substr(0, family.find(' '));
+  return best == rules.rules().size() ? "" : rules.rules()[best].engine;
 }
 
 /// The engine whose own namespace a kernel is in.
@@ -40,7 +39,8 @@ std::string EngineOfKernels(const Trace& trace) {
     const std::string_view text = (*trace.names)[name];
     vllm |= text.find("vllm::") != text.npos;
     sglang |= text.find("sglang::") != text.npos ||
-              text.find("sgl_kernel::") != text.npos;
+              text.find("sgl_kernel::") != text.npos ||
+              text.find("sgl_hip::") != text.npos;
   }
   // SGLang also runs kernels of vLLM, but not the other way round.
   return sglang ? "SGLang" : vllm ? "vLLM" : "";
@@ -48,9 +48,14 @@ std::string EngineOfKernels(const Trace& trace) {
 
 }  // namespace
 
-std::string FrameworkHint(const Trace& trace) {
-  const std::string engine = EngineOfMarkers(trace);
-  return engine.empty() ? EngineOfKernels(trace) : engine;
+FrameworkHint HintOf(const Trace& trace) {
+  std::string by_markers = EngineOfMarkers(trace);
+  std::string by_kernels = EngineOfKernels(trace);
+  const bool may_borrow = by_kernels == "vLLM" && by_markers == "SGLang";
+  if (!by_kernels.empty() && !may_borrow)
+    return {std::move(by_kernels), HintBasis::kKernels};
+  if (by_markers.empty()) return {};
+  return {std::move(by_markers), HintBasis::kMarkerForm};
 }
 
 }  // namespace inferdiff

@@ -2,15 +2,13 @@
 // Which serving engine made a trace.
 #pragma once
 
-#include <string>
-
-#include "model/trace.h"
+#include "ledger/ledger.h"
 
 namespace inferdiff {
 
-/// "SGLang", "vLLM", "TensorRT-LLM", "ATOM", or empty when nothing tells. The
-/// engines' step markers tell more than their kernels, which they take from
-/// one another.
-std::string FrameworkHint(const Trace& trace);
+/// Engines take kernels and marker forms from one another, and anyone can
+/// write a marker. A kernel in an engine's own namespace shows that its code
+/// runs; a marker shows its form only.
+FrameworkHint HintOf(const Trace& trace);
 
 }  // namespace inferdiff

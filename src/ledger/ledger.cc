@@ -203,7 +203,7 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
   LedgerResult result;
   result.devices.push_back(TotalsOfDevice(trace));
   result.source.info = trace.info;
-  result.source.framework_hint = FrameworkHint(trace);
+  result.source.framework_hint = HintOf(trace);
   result.source.rules_hash = rules.hash();
   result.group = options.group.value_or(steps.main_group);
 

@@ -148,6 +148,18 @@ struct Coverage {
   uint64_t dropped_records = 0;  // counters of severity kDataLoss
 };
 
+/// What a guess at the serving engine rests on.
+enum class HintBasis : uint8_t {
+  kNothing,
+  kKernels,     // kernels in the engine's own namespace
+  kMarkerForm,  // markers that are written as the engine writes them: no proof
+};
+
+struct FrameworkHint {
+  std::string name;  // "SGLang", "vLLM", ... or empty
+  HintBasis basis = HintBasis::kNothing;
+};
+
 /// Where the figures come from: printed with every result.
 struct Provenance {
   std::string label;  // short name of this side for tables
@@ -155,7 +167,7 @@ struct Provenance {
   uint32_t crc32 = 0;
   std::string format;
   TraceInfo info;
-  std::string framework_hint;  // "SGLang", "vLLM", ... or empty
+  FrameworkHint framework_hint;
   ImportCounters counters;
   std::string rules_hash;
 };

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "report/compare_tables.h"
+#include "report/printed_side.h"
 
 namespace inferdiff {
 namespace {
@@ -38,6 +39,7 @@ Rational Magnitude(Rational r) { return {r.num < 0 ? -r.num : r.num, r.den}; }
 struct WaterfallRow {
   std::string title;
   Rational delta;
+  int64_t percent = 0;
   bool bound = false;
 };
 
@@ -49,37 +51,89 @@ std::vector<WaterfallRow> WaterfallRows(const CompareResult& result) {
   for (const GapPart& part : result.gap_parts)
     largest = std::max(largest, Magnitude(part.delta));
   Rational rest{0, 1};
+  int64_t rest_percent = 0;
   size_t folded = 0;
   for (const GapPart& part : result.gap_parts) {
     if (part.delta.num == 0) continue;
     const Rational delta = Oriented(result.gap, part.delta);
     if (Magnitude(delta) < Rational{largest.num / 50, largest.den}) {
       rest = rest + delta;
+      rest_percent += part.percent;
       ++folded;
       continue;
     }
-    rows.push_back({part.title, delta, part.how == HowKnown::kBound});
+    rows.push_back(
+        {part.title, delta, part.percent, part.how == HowKnown::kBound});
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
     return y.delta < x.delta;
   });
   if (folded > 0)
     rows.push_back(
-        {fmt::format("{} smaller part{}", folded, folded == 1 ? "" : "s"),
-         rest});
+        {fmt::format("{} smaller part{}", folded, folded == 1 ? "" : "s"), rest,
+         rest_percent});
   return rows;
 }
 
 using Printer = std::function<std::string(Rational)>;
 
 /// One side's cells; the spread where a side has more than one step.
-void AddStat(const Stat& stat, bool spread, const Printer& print,
-             std::vector<Cell>* cells) {
-  cells->emplace_back(stat.n > 0 ? print(stat.mean()) : std::string(kDash));
+void AddStat(const Stat& stat, bool spread, std::string mean,
+             const Printer& print, std::vector<Cell>* cells) {
+  cells->emplace_back(std::move(mean));
   if (!spread) return;
   for (const int64_t value : {stat.median, stat.p10, stat.p90})
     cells->emplace_back(stat.n > 1 ? print({value, 1}) : std::string(kDash));
 }
+
+/// A quantity of the table of steps; `part` where it is one of the parts that
+/// add up.
+struct StepQuantity {
+  std::string_view title;
+  Stat PerStep::*stat;
+  int64_t StepParts::*part = nullptr;
+};
+
+constexpr StepQuantity kStepQuantities[] = {
+    {"wall", &PerStep::wall, &StepParts::whole},
+    {"replay span", &PerStep::replay_span},
+    {"span", &PerStep::span},
+    {"sum", &PerStep::sum, &StepParts::sum},
+    {"busy", &PerStep::busy, &StepParts::busy},
+    {"idle", &PerStep::idle, &StepParts::idle},
+    {"\u00b7 inside replays", &PerStep::idle_inside, &StepParts::inside},
+    {"\u00b7 host late", &PerStep::idle_host_late, &StepParts::host_late},
+    {"\u00b7 queued", &PerStep::idle_queued, &StepParts::queued},
+    {"\u00b7 cause unknown", &PerStep::idle_unknown, &StepParts::unknown},
+    {"foreign", &PerStep::foreign, &StepParts::foreign},
+};
+
+/// The means of one side.
+class StepMeans {
+ public:
+  StepMeans(const LedgerResult& ledger, TableUnit unit)
+      : per_step_(ledger.per_step),
+        unit_(unit),
+        adds_up_(ledger.used_steps > 0 &&
+                 ledger.per_step.wall.n == ledger.used_steps) {
+    if (adds_up_)
+      digits_ = RoundParts(TotalsOf(per_step_), ledger.used_steps,
+                           {0, unit.last_digit_ns});
+  }
+
+  std::string Text(const StepQuantity& quantity) const {
+    const Stat& stat = per_step_.*quantity.stat;
+    if (stat.n == 0) return std::string(kDash);
+    if (!adds_up_ || quantity.part == nullptr) return unit_.Print(stat.mean());
+    return unit_.Print(digits_.*quantity.part, stat.total == 0);
+  }
+
+ private:
+  const PerStep& per_step_;
+  TableUnit unit_;
+  bool adds_up_;
+  StepParts digits_;
+};
 
 std::string CountText(Rational count) {
   return Decimal(count, count.num % count.den == 0 ? 0 : 1);
@@ -98,8 +152,8 @@ Table WaterfallTable(const CompareResult& result) {
   }
   const PrintedColumn times =
       AddingColumn(deltas, kDecimals, unit.last_digit_ns * 1000, Sign::kAlways);
-  const PrintedColumn shares = PercentColumn(deltas, 0);
   const bool of_gap = result.gap.slower != Side::kNeither;
+  const std::string times_zero = PrintDigits(0, kDecimals, true);
   Table table;
   table.columns = {{"part of the gap", Align::kLeft, true},
                    {std::string(unit.name), Align::kPoint},
@@ -109,14 +163,15 @@ Table WaterfallTable(const CompareResult& result) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const bool ahead = rows[i].delta.num < 0;
     const Tint tint = ahead ? Tint::kAhead : Tint::kBehind;
+    const bool lost = times.parts[i] == times_zero && rows[i].delta.num != 0;
     table.Add({rows[i].title,
-               {times.parts[i], of_gap ? tint : Tint::kPlain},
-               of_gap ? shares.parts[i] + " %" : std::string(),
+               {lost ? PrintDigits(0, kDecimals, false) : times.parts[i],
+                of_gap ? tint : Tint::kPlain},
+               of_gap ? Decimal({rows[i].percent, 1}, 0) + " %" : std::string(),
                rows[i].bound ? kAtMost : "",
                Bar(rows[i].delta, largest)});
   }
-  table.AddTotal(
-      {"gap", times.total, of_gap ? shares.total + " %" : std::string()});
+  table.AddTotal({"gap", times.total, of_gap ? "100 %" : ""});
   return table;
 }
 
@@ -136,33 +191,30 @@ Table StepTable(const CompareResult& result) {
   }
   const bool fair = result.comparable.verdict != Comparability::kNo;
   if (fair) table.columns.push_back({"A/B"});
-  const auto add = [&](std::string title, Stat PerStep::*member,
-                       const Printer& print) {
-    const Stat& stat_a = a.*member;
-    const Stat& stat_b = b.*member;
+  const Printer time = [&](Rational ns) { return unit.Print(ns); };
+  const StepMeans means_a(result.a, unit), means_b(result.b, unit);
+  const auto add = [&](std::string_view title, const Stat& stat_a,
+                       const Stat& stat_b, std::string mean_a,
+                       std::string mean_b, const Printer& print) {
     if (stat_a.total == 0 && stat_b.total == 0) return;
-    std::vector<Cell> cells = {std::move(title)};
-    AddStat(stat_a, spread, print, &cells);
-    AddStat(stat_b, spread, print, &cells);
+    std::vector<Cell> cells = {title};
+    AddStat(stat_a, spread, std::move(mean_a), print, &cells);
+    AddStat(stat_b, spread, std::move(mean_b), print, &cells);
     const bool both = stat_a.total != 0 && stat_b.total != 0;
     if (fair)
       cells.emplace_back(both ? Ratio(stat_a.mean(), stat_b.mean())
                               : std::string(kDash));
     table.Add(std::move(cells));
   };
-  const Printer time = [&](Rational ns) { return unit.Print(ns); };
-  add("wall", &PerStep::wall, time);
-  add("replay span", &PerStep::replay_span, time);
-  add("span", &PerStep::span, time);
-  add("sum", &PerStep::sum, time);
-  add("busy", &PerStep::busy, time);
-  add("idle", &PerStep::idle, time);
-  add("\u00b7 inside replays", &PerStep::idle_inside, time);
-  add("\u00b7 host late", &PerStep::idle_host_late, time);
-  add("\u00b7 queued", &PerStep::idle_queued, time);
-  add("\u00b7 cause unknown", &PerStep::idle_unknown, time);
-  add("foreign", &PerStep::foreign, time);
-  add("kernels", &PerStep::kernels, CountText);
+  for (const StepQuantity& quantity : kStepQuantities) {
+    add(quantity.title, a.*quantity.stat, b.*quantity.stat,
+        means_a.Text(quantity), means_b.Text(quantity), time);
+  }
+  const auto count = [](const Stat& stat) {
+    return stat.n > 0 ? CountText(stat.mean()) : std::string(kDash);
+  };
+  add("kernels", a.kernels, b.kernels, count(a.kernels), count(b.kernels),
+      CountText);
   return table;
 }
 
@@ -171,7 +223,14 @@ Table FamilyTable(const CompareResult& result, Side side,
   const SideTotals& totals =
       side == Side::kA ? result.a_totals : result.b_totals;
   const TableUnit unit = UnitOf(result);
-  const Rational whole = totals.PerStep(totals.headline_ns);
+  const Precision precision{0, unit.last_digit_ns};
+  const Precision tenths{3, 1};
+  const int64_t whole = std::max<int64_t>(totals.headline_ns, 1);
+  const std::vector<int64_t> times =
+      FamilyDigits(families, PrintSide(result, side, totals.steps, precision),
+                   totals.steps, precision);
+  const std::vector<int64_t> shares = FamilyDigits(
+      families, PrintSide(result, side, whole, tenths), whole, tenths);
   Table table;
   table.columns = {{"kernel", Align::kLeft, true, true},
                    {std::string(unit.name)},
@@ -179,26 +238,29 @@ Table FamilyTable(const CompareResult& result, Side side,
                    {"calls"},
                    {"\u00b5s a call"},
                    {"category", Align::kLeft}};
-  SideAmounts rest;
-  size_t folded = 0;
-  for (const FamilyAmounts& family : families) {
+  const size_t shown = std::min(rows, families.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const FamilyAmounts& family = families[i];
     const SideAmounts& amounts = family.amounts;
-    if (table.rows.size() == rows) {
-      rest += amounts;
-      ++folded;
-      continue;
-    }
-    const Rational time = totals.PerStep(amounts.attributed_ns);
-    table.Add({family.family, unit.Print(time), Percent(time, whole),
-               Decimal(totals.PerStep(amounts.count), 0),
+    const bool zero = amounts.attributed_ns == 0;
+    table.Add({family.family, unit.Print(times[i], zero),
+               PrintDigits(shares[i], 1, zero),
+               CountText(totals.PerStep(amounts.count)),
                Decimal({amounts.sum_ns, amounts.count}, 2, 1000),
                TitleOf(family.category)});
   }
-  if (folded > 0) {
-    const Rational time = totals.PerStep(rest.attributed_ns);
-    table.Add({fmt::format("{} more", folded), unit.Print(time),
-               Percent(time, whole), Decimal(totals.PerStep(rest.count), 0)});
+  if (shown == families.size()) return table;
+  int64_t time = 0, share = 0;
+  SideAmounts rest;
+  for (size_t i = shown; i < families.size(); ++i) {
+    time += times[i];
+    share += shares[i];
+    rest += families[i].amounts;
   }
+  const bool zero = rest.attributed_ns == 0;
+  table.Add({fmt::format("{} more", families.size() - shown),
+             unit.Print(time, zero), PrintDigits(share, 1, zero),
+             CountText(totals.PerStep(rest.count))});
   return table;
 }
 

@@ -9,6 +9,7 @@
 #include "report/compare_tables.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_text.h"
+#include "report/printed_side.h"
 
 namespace inferdiff {
 namespace {
@@ -98,24 +99,26 @@ Section Waterfall(const CompareResult& result) {
   return section;
 }
 
-/// "attributed 3.412 + other 0.000 + idle 0.173 = replay span 3.585 ms"
+/// "attributed 3.412 + other 0.021 + idle 0.173 = replay span 3.606 ms", in
+/// the digits of the table above it.
 std::string CheckLine(const CompareResult& result, Side side) {
   const SideTotals& totals = TotalsOf(result, side);
   const TableUnit unit = UnitOf(result);
-  const std::vector<int64_t> parts =
-      AddingIntegers({totals.PerStep(totals.all.attributed_ns),
-                      totals.PerStep(totals.foreign_ns),
-                      totals.PerStep(totals.idle_inside_ns) +
-                          totals.PerStep(totals.idle_outside_ns)},
-                     unit.last_digit_ns);
-  return fmt::format(
-      "{}: attributed {} + {} {} + idle {} = {} {} {} a step, checked in ns "
-      "over {} step{}.",
-      NameOf(side), unit.Print(parts[0]),
-      result.gap.basis == Basis::kReplaySpan ? "other" : "foreign",
-      unit.Print(parts[1]), unit.Print(parts[2]), TitleOf(result.gap.basis),
-      unit.Print(parts[0] + parts[1] + parts[2]), unit.name, totals.steps,
-      totals.steps == 1 ? "" : "s");
+  const StepParts step =
+      PrintSide(result, side, totals.steps, {0, unit.last_digit_ns}).step;
+  std::string parts = "attributed " + unit.Print(step.busy, step.busy == 0);
+  if (totals.foreign_ns != 0) {
+    parts += fmt::format(
+        " + {} {}",
+        result.gap.basis == Basis::kReplaySpan ? "other" : "foreign",
+        unit.Print(step.foreign, false));
+  }
+  if (totals.idle_inside_ns + totals.idle_outside_ns != 0)
+    parts += " + idle " + unit.Print(step.idle, false);
+  return fmt::format("{}: {} = {} {} {} a step, checked in ns over {}.",
+                     NameOf(side), parts, TitleOf(result.gap.basis),
+                     unit.Print(step.whole, step.whole == 0), unit.name,
+                     Plural(totals.steps, "step"));
 }
 
 Section Categories(const CompareResult& result) {
@@ -126,6 +129,7 @@ Section Categories(const CompareResult& result) {
           ? "mean of the used steps"
           : fmt::format("within the {}", TitleOf(result.gap.basis)));
   section.table = CategoryTable(result);
+  section.after.push_back("Last digits are rounded so that columns add up.");
   for (const Side side : {Side::kA, Side::kB})
     section.after.push_back(CheckLine(result, side));
   for (const Side side : {Side::kA, Side::kB}) {

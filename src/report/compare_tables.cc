@@ -3,148 +3,110 @@
 
 #include <fmt/core.h>
 
-#include <limits>
+#include <algorithm>
 
 #include "base/number.h"
 #include "base/text.h"
+#include "report/printed_side.h"
 
 namespace inferdiff {
 namespace {
 
 constexpr int kDecimals = 3;
 
-/// One side of a line: totals over the side's steps.
+/// One side of a line: exact totals over the side's steps, and the time and
+/// sum in last digits.
 struct Figures {
   int64_t time_ns = 0;  // attributed, foreign or idle
-  int64_t sum_ns = 0;
   int64_t ops = 0;
+  int64_t time = 0, sum = 0;
+  int64_t share = 0;  // of the step, in tenths of a percent
 };
 
 struct CategoryLine {
   std::string title;
   Figures a, b;
-  size_t parts = 0;     // > 0: the sum of that many lines that follow
   bool pseudo = false;  // foreign and idle have no operations
 };
 
-Figures FiguresOf(const SideAmounts& amounts) {
-  return {amounts.attributed_ns, amounts.sum_ns, amounts.count};
-}
+/// Everything printed of one side, as times and as shares.
+struct SideDigits {
+  SideDigits(const CompareResult& result, Side side)
+      : totals(side == Side::kA ? result.a_totals : result.b_totals),
+        times(PrintSide(result, side, totals.steps,
+                        {0, UnitOf(result).last_digit_ns})),
+        has_shares(totals.headline_ns > 0),
+        shares(PrintSide(result, side, std::max<int64_t>(totals.headline_ns, 1),
+                         {3, 1})) {}
 
-CategoryLine LineOf(const CategoryComparison& row) {
-  return {row.title, FiguresOf(row.a), FiguresOf(row.b), 0, false};
-}
+  Figures Group(size_t g, const SideAmounts& amounts) const {
+    return {amounts.attributed_ns, amounts.count, times.group_times[g],
+            times.group_sums[g], shares.group_times[g]};
+  }
+  Figures Part(const CategoryComparison& row,
+               const SideAmounts& amounts) const {
+    const auto category = static_cast<size_t>(*CategoryFromId(row.id));
+    return {amounts.attributed_ns, amounts.count, times.times[category],
+            times.sums[category], shares.times[category]};
+  }
+  Figures Pseudo(int64_t SideTotals::*total, int64_t StepParts::*part) const {
+    return {totals.*total, 0, times.step.*part, 0, shares.step.*part};
+  }
+  Figures Whole() const {
+    return {totals.headline_ns, totals.all.count, times.step.whole,
+            times.step.sum, shares.step.whole};
+  }
 
-std::vector<CategoryLine> CategoryLines(const CompareResult& result) {
+  const SideTotals& totals;
+  PrintedSide times;
+  bool has_shares;
+  PrintedSide shares;
+};
+
+std::vector<CategoryLine> CategoryLines(const CompareResult& result,
+                                        const SideDigits& a,
+                                        const SideDigits& b) {
   std::vector<CategoryLine> lines;
-  for (const GroupComparison& group : result.groups) {
-    lines.push_back(LineOf(group.whole));
-    lines.back().parts = group.parts.size();
+  for (size_t g = 0; g < result.groups.size(); ++g) {
+    const GroupComparison& group = result.groups[g];
+    lines.push_back({group.whole.title, a.Group(g, group.whole.a),
+                     b.Group(g, group.whole.b)});
     for (const CategoryComparison& part : group.parts) {
-      lines.push_back(LineOf(part));
-      lines.back().title = "\u00b7 " + part.title;
+      lines.push_back(
+          {"\u00b7 " + part.title, a.Part(part, part.a), b.Part(part, part.b)});
     }
   }
-  const auto pseudo = [&](std::string title, int64_t SideTotals::*member) {
-    lines.push_back({std::move(title),
-                     {result.a_totals.*member},
-                     {result.b_totals.*member},
-                     0,
-                     true});
+  const auto pseudo = [&](std::string title, int64_t SideTotals::*total,
+                          int64_t StepParts::*part) {
+    if (result.a_totals.*total == 0 && result.b_totals.*total == 0) return;
+    lines.push_back(
+        {std::move(title), a.Pseudo(total, part), b.Pseudo(total, part), true});
   };
   const bool replay = result.gap.basis == Basis::kReplaySpan;
   pseudo(replay ? "other during the replay" : "foreign",
-         &SideTotals::foreign_ns);
-  if (result.gap.has_replays)
-    pseudo("idle inside replays", &SideTotals::idle_inside_ns);
-  if (!replay) pseudo(IdleTitle(result.gap), &SideTotals::idle_outside_ns);
+         &SideTotals::foreign_ns, &StepParts::foreign);
+  pseudo("idle inside replays", &SideTotals::idle_inside_ns,
+         &StepParts::inside);
+  pseudo(IdleTitle(result.gap), &SideTotals::idle_outside_ns,
+         &StepParts::outside);
   return lines;
 }
 
-/// Rounds the leaves by largest remainder and adds up each group from them, so
-/// that every printed sum is the sum of what is printed.
-std::vector<int64_t> RoundLines(const std::vector<CategoryLine>& lines,
-                                const std::vector<Rational>& values,
-                                int64_t unit) {
-  std::vector<Rational> leaves;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    if (lines[i].parts == 0) leaves.push_back(values[i]);
-  }
-  const std::vector<int64_t> rounded = AddingIntegers(leaves, unit);
-  std::vector<int64_t> digits(lines.size(), 0);
-  for (size_t i = 0, leaf = 0; i < lines.size(); ++i) {
-    if (lines[i].parts == 0) digits[i] = rounded[leaf++];
-    for (size_t part = 0; part < lines[i].parts; ++part)
-      digits[i] += rounded[leaf + part];
-  }
-  return digits;
-}
-
 /// One side's cells: time, share, sum, operations.
-class SideColumns {
- public:
-  SideColumns(const std::vector<CategoryLine>& lines,
-              Figures CategoryLine::*side, const SideTotals& totals,
-              TableUnit unit)
-      : lines_(lines), side_(side), totals_(totals), unit_(unit) {
-    std::vector<Rational> times, hidden, shares;
-    // Shares in tenths of a percent; beyond 100 days they are not printed.
-    const bool printable =
-        totals.headline_ns > 0 &&
-        totals.headline_ns < std::numeric_limits<int64_t>::max() / 1000;
-    for (const CategoryLine& line : lines) {
-      const int64_t time = (line.*side).time_ns;
-      times.push_back(totals.PerStep(time));
-      const int64_t sum = line.pseudo ? time : (line.*side).sum_ns;
-      hidden.push_back(totals.PerStep(sum - time));
-      if (printable) shares.push_back({time * 1000, totals.headline_ns});
-    }
-    time_ = RoundLines(lines, times, unit.last_digit_ns);
-    // A sum is printed as its time and what is hidden of it, so that rounding
-    // never makes it the smaller of the two.
-    sum_ = RoundLines(lines, hidden, unit.last_digit_ns);
-    for (size_t i = 0; i < lines.size(); ++i)
-      sum_[i] += lines[i].pseudo ? 0 : time_[i];
-    if (printable) share_ = RoundLines(lines, shares, 1);
+void AddFigures(const Figures& figures, const SideDigits& side, TableUnit unit,
+                bool pseudo, Tint tint, std::vector<Cell>* cells) {
+  const bool zero = figures.time_ns == 0;
+  cells->emplace_back(unit.Print(figures.time, zero), tint);
+  cells->emplace_back(side.has_shares ? PrintDigits(figures.share, 1, zero)
+                                      : std::string(kDash));
+  if (pseudo) {
+    cells->resize(cells->size() + 2);
+    return;
   }
-
-  void AddTo(std::vector<Cell>* cells, size_t i, Tint tint) const {
-    const Figures& figures = lines_[i].*side_;
-    cells->emplace_back(unit_.Print(time_[i]), tint);
-    cells->emplace_back(share_.empty() ? std::string(kDash)
-                                       : Decimal({share_[i], 1}, 1, 10));
-    const bool pseudo = lines_[i].pseudo;
-    cells->emplace_back(pseudo ? "" : unit_.Print(sum_[i]));
-    cells->emplace_back(pseudo ? "" : Count(figures.ops));
-  }
-
-  void AddTotalTo(std::vector<Cell>* cells) const {
-    cells->emplace_back(unit_.Print(Total(time_)));
-    cells->emplace_back(share_.empty() ? std::string(kDash)
-                                       : Decimal({Total(share_), 1}, 1, 10));
-    cells->emplace_back(unit_.Print(Total(sum_)));
-    cells->emplace_back(Count(totals_.all.count));
-  }
-
- private:
-  std::string Count(int64_t ops) const {
-    const Rational count = totals_.PerStep(ops);
-    return Decimal(count, count.num % count.den == 0 ? 0 : 1);
-  }
-
-  int64_t Total(const std::vector<int64_t>& digits) const {
-    int64_t total = 0;
-    for (size_t i = 0; i < lines_.size(); i += 1 + lines_[i].parts)
-      total += digits[i];
-    return total;
-  }
-
-  const std::vector<CategoryLine>& lines_;
-  Figures CategoryLine::*side_;
-  const SideTotals& totals_;
-  TableUnit unit_;
-  std::vector<int64_t> time_, sum_, share_;
-};
+  const Rational ops = side.totals.PerStep(figures.ops);
+  cells->emplace_back(unit.Print(figures.sum, zero && figures.sum == 0));
+  cells->emplace_back(Decimal(ops, ops.num % ops.den == 0 ? 0 : 1));
+}
 
 /// Who is ahead, from 2 % on. A side that runs none of a category may have it
 /// fused into another one: nobody is ahead then.
@@ -182,12 +144,12 @@ void AddVerdict(const CompareResult& result, const CategoryLine& line,
 
 }  // namespace
 
-std::string TableUnit::Print(int64_t last_digits) const {
-  return Decimal({last_digits, 1}, kDecimals, 1000);
+std::string TableUnit::Print(int64_t last_digits, bool zero) const {
+  return PrintDigits(last_digits, kDecimals, zero);
 }
 
 std::string TableUnit::Print(Rational ns) const {
-  return Decimal(ns, kDecimals, last_digit_ns * 1000);
+  return Print(RoundedTo(ns, {0, last_digit_ns}), ns.num == 0);
 }
 
 TableUnit UnitOf(const CompareResult& result) {
@@ -200,9 +162,7 @@ TableUnit UnitOf(const CompareResult& result) {
 Table CategoryTable(const CompareResult& result) {
   const bool fair = result.comparable.verdict != Comparability::kNo;
   const TableUnit unit = UnitOf(result);
-  const std::vector<CategoryLine> lines = CategoryLines(result);
-  const SideColumns a(lines, &CategoryLine::a, result.a_totals, unit);
-  const SideColumns b(lines, &CategoryLine::b, result.b_totals, unit);
+  const SideDigits a(result, Side::kA), b(result, Side::kB);
   Table table;
   table.columns = {{"category", Align::kLeft, true},
                    {fmt::format("A {}", unit.name)},
@@ -217,17 +177,17 @@ Table CategoryTable(const CompareResult& result) {
     table.columns.push_back({"A/B"});
     table.columns.push_back({"ahead", Align::kLeft});
   }
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const Side ahead = fair ? AheadIn(lines[i], result) : Side::kNeither;
-    std::vector<Cell> cells = {lines[i].title};
-    a.AddTo(&cells, i, TintOf(Side::kA, ahead));
-    b.AddTo(&cells, i, TintOf(Side::kB, ahead));
-    if (fair) AddVerdict(result, lines[i], ahead, &cells);
+  for (const CategoryLine& line : CategoryLines(result, a, b)) {
+    const Side ahead = fair ? AheadIn(line, result) : Side::kNeither;
+    std::vector<Cell> cells = {line.title};
+    AddFigures(line.a, a, unit, line.pseudo, TintOf(Side::kA, ahead), &cells);
+    AddFigures(line.b, b, unit, line.pseudo, TintOf(Side::kB, ahead), &cells);
+    if (fair) AddVerdict(result, line, ahead, &cells);
     table.Add(std::move(cells));
   }
   std::vector<Cell> total = {std::string(TitleOf(result.gap.basis))};
-  a.AddTotalTo(&total);
-  b.AddTotalTo(&total);
+  for (const SideDigits* side : {&a, &b})
+    AddFigures(side->Whole(), *side, unit, false, Tint::kPlain, &total);
   if (fair) {
     total.emplace_back(Ratio(result.gap.a_total, result.gap.b_total));
     total.emplace_back(AheadText(Other(result.gap.slower)));

@@ -29,7 +29,8 @@ struct TableUnit {
   std::string_view name;
   int64_t last_digit_ns = 1;  // of the third decimal
 
-  std::string Print(int64_t last_digits) const;
+  /// Zero is printed as such where it is exact, else as "<0.001".
+  std::string Print(int64_t last_digits, bool zero) const;
   std::string Print(Rational ns) const;
 };
 TableUnit UnitOf(const CompareResult& result);

@@ -47,7 +47,7 @@ Table TotalsTable(int64_t n,
   const TimeUnit unit = UnitFor({mean(totals.front().second)});
   Table table;
   table.columns = {{"", Align::kLeft},
-                   {fmt::format("ns in {} steps", Grouped(n))},
+                   {"ns in " + Plural(n, "step")},
                    {fmt::format("{} a step", unit.name)}};
   for (const auto& [name, total] : totals)
     table.Add({name, Grouped(total), Decimal(mean(total), 3, unit.ns)});
@@ -206,32 +206,32 @@ Document StepExplanationDocument(const Provenance& source,
   auto& lines = section.before;
   lines.push_back(
       fmt::format("{}, group {}", ShapeText(step.shape), step.step.group));
-  lines.push_back(fmt::format("evidence: {}. {}", step.evidence, step.how));
+  lines.push_back(fmt::format("Evidence: {}. {}.", step.evidence, step.how));
   if (!step.step.marker.empty())
-    lines.push_back("marker " + Quoted(step.step.marker));
+    lines.push_back("Marker " + Quoted(step.step.marker));
   if (step.first) {
     lines.push_back(
-        fmt::format("begins with its first operation on lane {}: {}", step.lane,
+        fmt::format("Begins with its first operation on lane {}: {}", step.lane,
                     OpText(*step.first)));
   }
   if (step.next) {
-    lines.push_back("ends where the next step begins: " + OpText(*step.next));
+    lines.push_back("Ends where the next step begins: " + OpText(*step.next));
   }
   lines.push_back(
       step.step.next_begin_ns
           ? fmt::format(
-                "wall: {}",
+                "Wall: {}",
                 Duration({*step.step.next_begin_ns - step.step.begin_ns, 1}))
-          : "wall: unknown, no step follows");
+          : "Wall: unknown, no step follows");
   lines.push_back(fmt::format("{}, {} of them in {}",
                               Plural(step.ops, "operation"), step.replay_ops,
                               Plural(step.replays, "graph replay")));
   lines.push_back(step.step.excluded_id.empty()
-                      ? "used"
-                      : fmt::format("left out: {} ({})", step.step.excluded_why,
+                      ? "Used"
+                      : fmt::format("Left out: {} ({})", step.step.excluded_why,
                                     step.step.excluded_id));
   if (!step.cross_check.empty())
-    lines.push_back("cross-check of all steps: " + step.cross_check);
+    lines.push_back("Cross-check of all steps: " + step.cross_check);
   return {.title = "inferdiff explain: " + source.label,
           .sections = {std::move(section), ProvenanceSection({&source})}};
 }

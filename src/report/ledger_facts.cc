@@ -26,6 +26,21 @@ std::string GpuText(const TraceInfo& info) {
              : info.gpu_name;
 }
 
+// "SGLang"; where only markers look like it, that.
+std::string FrameworkText(const FrameworkHint& hint) {
+  return hint.basis == HintBasis::kMarkerForm ? hint.name + "-style markers"
+                                              : hint.name;
+}
+
+// Begins with a capital letter and ends with a full stop.
+std::string Sentence(std::string text) {
+  if (text.empty()) return text;
+  if (text[0] >= 'a' && text[0] <= 'z')
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  if (!text.ends_with('.')) text += '.';
+  return text;
+}
+
 std::string RankText(const TraceInfo& info) {
   if (!info.rank) return "";
   return info.world_size
@@ -53,7 +68,6 @@ void AddStepDoubts(const LedgerResult& ledger,
   const Steps& steps = ledger.steps;
   if (!steps.cross_check_agrees)
     doubts.push_back("the step borders are in doubt: " + steps.cross_check);
-  for (const std::string& note : steps.notes) doubts.push_back(note);
   if (ledger.per_step.wall.n == 0) {
     doubts.push_back(
         "wall and idle time are unknown: no step here is followed by another");
@@ -118,27 +132,11 @@ std::vector<ImportRow> ImportRows(const ImportCounters& counters) {
   return rows;
 }
 
-std::string Plural(int64_t n, std::string_view noun) {
-  return fmt::format("{} {}{}", Grouped(n), noun, n == 1 ? "" : "s");
-}
-
-std::string ShapeText(const StepShape& shape) {
-  std::string text = shape.kind == StepKind::kUnknown ? "steps of unknown kind"
-                     : shape.kind == StepKind::kOther
-                         ? "marked steps"
-                         : std::string(IdOf(shape.kind));
-  if (shape.batch) text += fmt::format(", batch {}", Grouped(*shape.batch));
-  if (shape.tokens) text += ", " + Plural(*shape.tokens, "token");
-  if (shape.context)
-    text += fmt::format(", context {}", Grouped(*shape.context));
-  return text;
-}
-
 std::string SideFacts(const LedgerResult& ledger) {
   const std::string separator = fmt::format(" {} ", kDot);
   std::string text = GpuText(ledger.source.info);
   Append(text, separator, RankText(ledger.source.info));
-  Append(text, separator, ledger.source.framework_hint);
+  Append(text, separator, FrameworkText(ledger.source.framework_hint));
   const auto& groups = ledger.steps.groups;
   if (ledger.group < groups.size())
     Append(text, separator, ShapeText(groups[ledger.group].shape));
@@ -161,33 +159,17 @@ std::optional<int64_t> TokensOfStep(const StepShape& shape) {
   return std::nullopt;
 }
 
-std::vector<std::string> ExcludedSteps(const Steps& steps) {
-  constexpr size_t kNamed = 6;
-  struct Reason {
-    std::string id, why, numbers;
-    size_t count = 0;
-  };
-  std::vector<Reason> reasons;  // few: ids are ours
-  for (size_t i = 0; i < steps.steps.size(); ++i) {
-    const Step& step = steps.steps[i];
-    if (step.excluded_id.empty()) continue;
-    auto found = std::find_if(
-        reasons.begin(), reasons.end(),
-        [&](const Reason& reason) { return reason.id == step.excluded_id; });
-    if (found == reasons.end()) {
-      reasons.push_back({step.excluded_id, step.excluded_why, "", 0});
-      found = reasons.end() - 1;
-    }
-    if (++found->count <= kNamed)
-      Append(found->numbers, ", ", fmt::format("{}", i));
+std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group) {
+  std::vector<std::string> lines = {fmt::format(
+      "Evidence: {}. {}", IdOf(steps.evidence), Sentence(steps.how))};
+  if (!steps.cross_check.empty()) {
+    lines.push_back(fmt::format("Cross-check{}: {}",
+                                steps.cross_check_agrees ? "" : " DISAGREES",
+                                Sentence(steps.cross_check)));
   }
-  std::vector<std::string> lines;
-  for (const Reason& reason : reasons) {
-    lines.push_back(fmt::format(
-        "{} left out ({}{}): {}",
-        Plural(static_cast<int64_t>(reason.count), "step"), reason.numbers,
-        reason.count > kNamed ? " \u2026" : "", reason.why));
-  }
+  for (const std::string& note : steps.notes) lines.push_back(Sentence(note));
+  for (const LeftOutReason& reason : LeftOutReasons(steps, group))
+    lines.push_back(LeftOutText(reason, ""));
   return lines;
 }
 
@@ -196,6 +178,7 @@ std::vector<std::string> Doubts(const LedgerResult& ledger) {
   AddStepDoubts(ledger, doubts);
   AddCoverageDoubts(ledger, doubts);
   AddSourceDoubts(ledger, doubts);
+  for (std::string& doubt : doubts) doubt = Sentence(std::move(doubt));
   return doubts;
 }
 

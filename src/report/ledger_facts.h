@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/number.h"
 #include "ledger/ledger.h"
+#include "ledger/left_out.h"
 
 namespace inferdiff {
 
@@ -24,12 +26,6 @@ struct ImportRow {
 /// Counters above zero, the worst first.
 std::vector<ImportRow> ImportRows(const ImportCounters& counters);
 
-/// "1 step", "8 steps".
-std::string Plural(int64_t n, std::string_view noun);
-
-/// "decode, batch 4, 4 tokens, context 4,096"; "steps of unknown kind".
-std::string ShapeText(const StepShape& shape);
-
 /// "NVIDIA H200 · rank 0 of 2 · SGLang · decode, batch 1 · 7 of 8 steps"
 std::string SideFacts(const LedgerResult& ledger);
 
@@ -40,8 +36,8 @@ std::string InputText(const Provenance& source);
 /// decodes.
 std::optional<int64_t> TokensOfStep(const StepShape& shape);
 
-/// "2 steps left out (0, 7): the profiler started in it", a line a reason.
-std::vector<std::string> ExcludedSteps(const Steps& steps);
+/// What the step borders rest on, and which steps are in no figure: sentences.
+std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group);
 
 /// What a reader of the figures has to know: sentences, the gravest first.
 std::vector<std::string> Doubts(const LedgerResult& ledger);

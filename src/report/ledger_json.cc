@@ -33,6 +33,18 @@ Json InputJson(const Provenance& source) {
           {"crc32", fmt::format("{:08x}", source.crc32)}};
 }
 
+Json HintBasisJson(HintBasis basis) {
+  switch (basis) {
+    case HintBasis::kKernels:
+      return "kernels";
+    case HintBasis::kMarkerForm:
+      return "marker-form";
+    case HintBasis::kNothing:
+      break;
+  }
+  return nullptr;
+}
+
 Json TraceJson(const Provenance& source) {
   const TraceInfo& info = source.info;
   return {{"vendor", VendorId(info.vendor)},
@@ -40,7 +52,8 @@ Json TraceJson(const Provenance& source) {
           {"device", JsonInt(info.device)},
           {"rank", IntOrNull(info.rank)},
           {"world_size", IntOrNull(info.world_size)},
-          {"framework_hint", TextOrNull(source.framework_hint)},
+          {"framework_hint", TextOrNull(source.framework_hint.name)},
+          {"framework_hint_basis", HintBasisJson(source.framework_hint.basis)},
           {"runtime", TextOrNull(info.runtime_version)},
           {"sm_count", IntOrNull(info.sm_count)},
           {"truncated", info.truncated}};
@@ -64,18 +77,9 @@ Json DevicesJson(const std::vector<DeviceTotals>& devices) {
 Json StepsJson(const LedgerResult& ledger) {
   const Steps& steps = ledger.steps;
   Json excluded = Json::array();
-  for (size_t i = 0; i < steps.steps.size(); ++i) {
-    const Step& step = steps.steps[i];
-    if (!step.excluded_id.empty()) {
-      excluded.push_back({{"step", i},
-                          {"id", step.excluded_id},
-                          {"reason", step.excluded_why}});
-    } else if (step.group != ledger.group) {
-      const std::string shape = ShapeText(steps.groups[step.group].shape);
-      excluded.push_back({{"step", i},
-                          {"id", "other-group"},
-                          {"reason", "of another shape: " + shape}});
-    }
+  for (const LeftOutStep& step : LeftOutSteps(steps, ledger.group)) {
+    excluded.push_back(
+        {{"step", step.step}, {"id", step.id}, {"reason", step.why}});
   }
   return {{"count", steps.steps.size()},
           {"used", JsonInt(ledger.used_steps)},
@@ -84,6 +88,7 @@ Json StepsJson(const LedgerResult& ledger) {
           {"how", steps.how},
           {"cross_check", TextOrNull(steps.cross_check)},
           {"cross_check_agrees", steps.cross_check_agrees},
+          {"notes", steps.notes},
           {"groups", JsonGroups(steps)},
           {"excluded", std::move(excluded)}};
 }

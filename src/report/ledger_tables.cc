@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "report/ledger_facts.h"
+#include "report/printed_ledger.h"
 
 namespace inferdiff {
 namespace {
@@ -17,10 +18,31 @@ std::string CountText(Rational count) {
   return Decimal(count, count.num % count.den == 0 ? 0 : 1);
 }
 
-// "12.3" or an empty cell for zero: a table of zeros hides the others.
-std::string UnlessZero(Rational ns, int decimals, TimeUnit unit) {
-  return ns.num == 0 ? "" : Decimal(ns, decimals, unit.ns);
-}
+/// A ledger's times in its unit, and as tenths of a percent of the whole.
+struct Digits {
+  explicit Digits(const LedgerResult& ledger)
+      : unit(StepUnit(ledger)),
+        decimals(DecimalsOf(unit)),
+        times(PrintLedger(ledger, std::max<int64_t>(ledger.used_steps, 1),
+                          {decimals, unit.ns})),
+        shares(PrintLedger(ledger, std::max<int64_t>(WholeOf(ledger), 1),
+                           {3, 1})) {}
+
+  std::string Time(int64_t digits, bool zero) const {
+    return PrintDigits(digits, decimals, zero);
+  }
+  std::string Time(Rational ns) const {
+    return Time(RoundedTo(ns, {decimals, unit.ns}), ns.num == 0);
+  }
+  // An empty cell for zero: a table of zeros hides the others.
+  std::string UnlessZero(int64_t digits, bool zero) const {
+    return zero ? "" : Time(digits, false);
+  }
+
+  TimeUnit unit;
+  int decimals;
+  PrintedLedger times, shares;
+};
 
 // What a narrow column shows of a kernel: the arguments of a template would
 // push its own name out, so its family stands for it.
@@ -32,20 +54,16 @@ std::string ColumnName(const KernelRow& row) {
                                                     : WithoutParameters(name);
 }
 
-void AddQuantity(const std::string& name, const Stat& stat, TimeUnit unit,
+// Adds a line for what is not zero in every step. `mean` in last digits where
+// the quantity is one of the parts that add up.
+void AddQuantity(const std::string& name, const Stat& stat,
+                 std::optional<int64_t> mean, const Digits& digits,
                  Table& table) {
-  if (stat.n == 0) return;
-  const auto value = [&](Rational ns) {
-    return Decimal(ns, DecimalsOf(unit), unit.ns);
-  };
-  table.Add({name, value(stat.mean()), value({stat.median, 1}),
-             value({stat.p10, 1}), value({stat.p90, 1}), value({stat.min, 1}),
-             value({stat.max, 1})});
-}
-
-void AddQuantityUnlessZero(const std::string& name, const Stat& stat,
-                           TimeUnit unit, Table& table) {
-  if (stat.min != 0 || stat.max != 0) AddQuantity(name, stat, unit, table);
+  if (stat.n == 0 || (stat.min == 0 && stat.max == 0)) return;
+  const auto value = [&](int64_t ns) { return digits.Time({ns, 1}); };
+  table.Add({name, mean ? digits.Time(*mean, false) : digits.Time(stat.mean()),
+             value(stat.median), value(stat.p10), value(stat.p90),
+             value(stat.min), value(stat.max)});
 }
 
 // "2.05 µs": the end of a bucket of powers of two.
@@ -82,59 +100,61 @@ std::vector<CategoryRow> CategoryRows(const LedgerResult& ledger) {
   std::vector<CategoryRow> rows;
   for (size_t i = 0; i < kCategoryCount; ++i) {
     if (ledger.categories[i].count == 0) continue;
-    rows.push_back(
-        {std::string(TitleOf(static_cast<Category>(i))), ledger.categories[i]});
+    rows.push_back({static_cast<Category>(i), ledger.categories[i]});
   }
   std::stable_sort(rows.begin(), rows.end(),
                    [](const CategoryRow& a, const CategoryRow& b) {
                      return a.amounts.attributed_ns > b.amounts.attributed_ns;
                    });
-  const auto add_pseudo = [&](std::string name, int64_t total_ns) {
-    CategoryRow row{std::move(name), {}, true};
-    row.amounts.attributed_ns = total_ns;
-    rows.push_back(std::move(row));
-  };
-  const PerStep& per_step = ledger.per_step;
-  if (per_step.foreign.total > 0)
-    add_pseudo("foreign (others' work)", per_step.foreign.total);
-  if (!WallKnown(ledger)) return rows;
-  add_pseudo("idle inside replays", per_step.idle_inside.total);
-  add_pseudo("idle outside replays",
-             per_step.idle.total - per_step.idle_inside.total);
   return rows;
 }
 
 Table CategoryTable(const LedgerResult& ledger) {
   const std::vector<CategoryRow> rows = CategoryRows(ledger);
-  const TimeUnit unit = StepUnit(ledger);
-  const int decimals = DecimalsOf(unit);
-  std::vector<Rational> attributed;
-  for (const CategoryRow& row : rows)
-    attributed.push_back(PerUsedStep(ledger, row.amounts.attributed_ns));
-  const PrintedColumn times = AddingColumn(attributed, decimals, unit.ns);
-  const PrintedColumn shares = PercentColumn(attributed, 1);
+  const Digits digits(ledger);
+  const PrintedLedger &times = digits.times, &shares = digits.shares;
   Table table;
   table.columns = {{"Category", Align::kLeft},
-                   {std::string(unit.name)},
+                   {std::string(digits.unit.name)},
                    {"%"},
                    {"ops"},
                    {"sum"},
                    {"exposed"},
                    {"hidden"}};
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const Amounts& amounts = rows[i].amounts;
-    std::vector<Cell> cells = {rows[i].name, times.parts[i], shares.parts[i]};
-    if (!rows[i].pseudo) {
-      cells.push_back(CountText(PerUsedStep(ledger, amounts.count)));
-      for (const int64_t ns :
-           {amounts.sum_ns, amounts.exclusive_ns, amounts.hidden_ns()}) {
-        cells.push_back(UnlessZero(PerUsedStep(ledger, ns), decimals, unit));
-      }
-    }
-    table.Add(std::move(cells));
+  Amounts all;
+  for (const CategoryRow& row : CategoryRows(ledger)) {
+    const auto c = static_cast<size_t>(row.category);
+    const Amounts& amounts = row.amounts;
+    const bool zero = amounts.attributed_ns == 0;
+    const int64_t exposed = RoundedTo(PerUsedStep(ledger, amounts.exclusive_ns),
+                                      {digits.decimals, digits.unit.ns});
+    table.Add({TitleOf(row.category), digits.Time(times.times[c], zero),
+               PrintDigits(shares.times[c], 1, zero),
+               CountText(PerUsedStep(ledger, amounts.count)),
+               digits.UnlessZero(times.times[c] + times.hidden[c],
+                                 amounts.sum_ns == 0),
+               digits.UnlessZero(exposed, amounts.exclusive_ns == 0),
+               digits.UnlessZero(times.hidden[c], amounts.hidden_ns() == 0)});
+    all.Add(amounts);
   }
-  table.AddTotal(
-      {WallKnown(ledger) ? "wall" : "busy", times.total, shares.total});
+  const StepParts totals = TotalsOf(ledger.per_step);
+  const auto add_pseudo = [&](std::string name, int64_t StepParts::*part) {
+    if (totals.*part == 0) return;
+    table.Add({std::move(name), digits.Time(times.step.*part, false),
+               PrintDigits(shares.step.*part, 1, false)});
+  };
+  add_pseudo("foreign (others' work)", &StepParts::foreign);
+  if (WallKnown(ledger)) {
+    add_pseudo("idle inside replays", &StepParts::inside);
+    add_pseudo(totals.inside == 0 ? "idle" : "idle outside replays",
+               &StepParts::outside);
+  }
+  table.AddTotal({WallKnown(ledger) ? "wall" : "busy",
+                  digits.Time(times.step.whole, totals.whole == 0),
+                  PrintDigits(shares.step.whole, 1, totals.whole == 0),
+                  CountText(PerUsedStep(ledger, all.count)),
+                  digits.UnlessZero(times.step.sum, totals.sum == 0), "",
+                  digits.UnlessZero(times.step.hidden, totals.hidden == 0)});
   return table;
 }
 
@@ -145,27 +165,27 @@ bool IsWanted(const std::vector<Category>& categories, Category category) {
 
 Table KernelTable(const LedgerResult& ledger, size_t top,
                   const std::vector<Category>& wanted) {
-  const Rational whole{WholeOf(ledger), 1};
-  const TimeUnit unit = StepUnit(ledger);
+  const Digits digits(ledger);
   Table table;
   table.columns = {{"Kernel", Align::kLeft, true, true},
                    {"category", Align::kLeft},
-                   {std::string(unit.name)},
+                   {std::string(digits.unit.name)},
                    {"%"},
                    {"calls"},
                    SpareColumn("p10"),
                    {"p50 \u00b5s"},
                    SpareColumn("p90")};
-  for (const KernelRow& row : ledger.kernels) {
+  for (size_t i = 0; i < ledger.kernels.size(); ++i) {
+    const KernelRow& row = ledger.kernels[i];
     if (table.rows.size() == top) break;
     if (!IsWanted(wanted, row.category)) continue;
     const Amounts& amounts = row.amounts;
     const Stat& call = row.call_ns;
     const auto micros = [](int64_t ns) { return Decimal({ns, 1}, 1, 1000); };
+    const bool zero = amounts.attributed_ns == 0;
     table.Add({ColumnName(row), TitleOf(row.category),
-               Decimal(PerUsedStep(ledger, amounts.attributed_ns),
-                       DecimalsOf(unit), unit.ns),
-               Percent({amounts.attributed_ns, 1}, whole),
+               digits.Time(digits.times.kernels[i], zero),
+               PrintDigits(digits.shares.kernels[i], 1, zero),
                CountText(PerUsedStep(ledger, amounts.count)), micros(call.p10),
                micros(call.median), micros(call.p90)});
   }
@@ -174,30 +194,37 @@ Table KernelTable(const LedgerResult& ledger, size_t top,
 
 Table QuantityTable(const LedgerResult& ledger) {
   const PerStep& q = ledger.per_step;
-  const TimeUnit unit = StepUnit(ledger);
+  const Digits digits(ledger);
+  const StepParts& step = digits.times.step;
+  const bool parts = q.wall.n == ledger.used_steps;
   Table table;
   table.columns = {
       {"", Align::kLeft}, {"mean"},          {"median"}, {"p10"}, {"p90"},
       SpareColumn("min"), SpareColumn("max")};
-  AddQuantity("wall", q.wall, unit, table);
-  AddQuantity("span", q.span, unit, table);
-  AddQuantityUnlessZero("span of its largest replay", q.replay_span, unit,
-                        table);
-  AddQuantity("sum of durations", q.sum, unit, table);
-  AddQuantity("busy", q.busy, unit, table);
-  AddQuantityUnlessZero("copies alone", q.copy_only, unit, table);
-  AddQuantityUnlessZero("hidden on the same lane", q.hidden_same_lane, unit,
-                        table);
-  AddQuantityUnlessZero("hidden behind other lanes", q.hidden_cross_lane, unit,
-                        table);
-  AddQuantityUnlessZero("foreign", q.foreign, unit, table);
-  AddQuantity("idle", q.idle, unit, table);
-  AddQuantityUnlessZero("  inside replays", q.idle_inside, unit, table);
-  AddQuantityUnlessZero("  outside: host late", q.idle_host_late, unit, table);
-  AddQuantityUnlessZero("  outside: queued", q.idle_queued, unit, table);
-  AddQuantityUnlessZero("  outside: cause unknown", q.idle_unknown, unit,
-                        table);
-  AddQuantityUnlessZero("launch lead, a launch", q.launch_lead, unit, table);
+  const auto alone = [&](const std::string& name, const Stat& stat) {
+    AddQuantity(name, stat, {}, digits, table);
+  };
+  const auto part = [&](const std::string& name, const Stat& stat,
+                        int64_t mean) {
+    AddQuantity(name, stat, parts ? std::optional(mean) : std::nullopt, digits,
+                table);
+  };
+  part("wall", q.wall, step.whole);
+  alone("span", q.span);
+  alone("span of its largest replay", q.replay_span);
+  part("sum of durations", q.sum, step.sum);
+  part("busy", q.busy, step.busy);
+  alone("copies alone", q.copy_only);
+  part("hidden on the same lane", q.hidden_same_lane, step.hidden_same_lane);
+  part("hidden behind other lanes", q.hidden_cross_lane,
+       step.hidden_cross_lane);
+  part("foreign", q.foreign, step.foreign);
+  part("idle", q.idle, step.idle);
+  part("  inside replays", q.idle_inside, step.inside);
+  part("  outside: host late", q.idle_host_late, step.host_late);
+  part("  outside: queued", q.idle_queued, step.queued);
+  part("  outside: cause unknown", q.idle_unknown, step.unknown);
+  alone("launch lead, a launch", q.launch_lead);
   const Stat& kernels = q.kernels;
   const auto count = [](int64_t n) { return fmt::format("{}", n); };
   table.Add({"kernels (count)", CountText(kernels.mean()),
@@ -207,22 +234,21 @@ Table QuantityTable(const LedgerResult& ledger) {
 }
 
 Table FamilyTable(const LedgerResult& ledger, size_t top) {
-  const Rational whole{WholeOf(ledger), 1};
-  const TimeUnit unit = StepUnit(ledger);
+  const Digits digits(ledger);
   Table table;
   table.columns = {{"Family", Align::kLeft, true, true},
                    {"category", Align::kLeft},
-                   {std::string(unit.name)},
+                   {std::string(digits.unit.name)},
                    {"%"},
                    {"calls"},
                    {"kernels"}};
-  for (const FamilyRow& row : ledger.families) {
-    if (table.rows.size() == top) break;
+  for (size_t i = 0; i < ledger.families.size() && i < top; ++i) {
+    const FamilyRow& row = ledger.families[i];
     const Amounts& amounts = row.amounts;
+    const bool zero = amounts.attributed_ns == 0;
     table.Add({row.family, TitleOf(row.category),
-               Decimal(PerUsedStep(ledger, amounts.attributed_ns),
-                       DecimalsOf(unit), unit.ns),
-               Percent({amounts.attributed_ns, 1}, whole),
+               digits.Time(digits.times.families[i], zero),
+               PrintDigits(digits.shares.families[i], 1, zero),
                CountText(PerUsedStep(ledger, amounts.count)),
                fmt::format("{}", row.kernels)});
   }

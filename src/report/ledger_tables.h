@@ -14,14 +14,13 @@
 
 namespace inferdiff {
 
-/// A category that occurs, or time that is no kernel's.
+/// A category that occurs.
 struct CategoryRow {
-  std::string name;
+  Category category = Category::kUnclassified;
   Amounts amounts;
-  bool pseudo = false;
 };
 
-/// By attributed time, the pseudo-categories at the end.
+/// By attributed time.
 std::vector<CategoryRow> CategoryRows(const LedgerResult& ledger);
 
 /// A step of the group is followed by another, so it has a wall time.

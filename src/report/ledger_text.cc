@@ -75,11 +75,12 @@ std::string MostText(const LedgerResult& ledger) {
   const int64_t whole = WholeOf(ledger);
   std::string text;
   int64_t covered = 0;
-  for (size_t i = 0; i < rows.size() && i < 4 && !rows[i].pseudo; ++i) {
+  for (size_t i = 0; i < rows.size() && i < 4; ++i) {
     const int64_t time = rows[i].amounts.attributed_ns;
     if (time < whole / 20 || covered >= whole / 3 * 2) break;
-    text += fmt::format("{}{} {} %", text.empty() ? "" : ", ", rows[i].name,
-                        Percent({time, 1}, {whole, 1}));
+    text +=
+        fmt::format("{}{} {} %", text.empty() ? "" : ", ",
+                    TitleOf(rows[i].category), Percent({time, 1}, {whole, 1}));
     covered += time;
   }
   return text.empty() ? "" : fmt::format("The largest parts: {}.", text);
@@ -134,15 +135,8 @@ Section VerdictSection(const LedgerResult& ledger) {
 }
 
 Section StepsSection(const LedgerResult& ledger) {
-  Section section{.title = "How the steps were found"};
-  const Steps& steps = ledger.steps;
-  section.before.push_back(
-      fmt::format("{}: {}", IdOf(steps.evidence), steps.how));
-  if (!steps.cross_check.empty())
-    section.before.push_back("cross-check: " + steps.cross_check);
-  for (std::string& line : ExcludedSteps(steps))
-    section.before.push_back(std::move(line));
-  return section;
+  return {.title = "How the steps were found",
+          .before = StepEvidence(ledger.steps, ledger.group)};
 }
 
 std::string TitleWithTop(std::string_view what, size_t shown, size_t all) {

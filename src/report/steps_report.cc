@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/number.h"
@@ -20,25 +21,32 @@ std::optional<int64_t> WallOf(const Step& step) {
   return *step.next_begin_ns - step.begin_ns;
 }
 
+// Work of more than a step in front of the first one.
+std::string LateBegin(const StepsReport& report) {
+  if (report.steps.steps.empty()) return "";
+  const Step& first = report.steps.steps.front();
+  int64_t late_ns = 0;
+  if (__builtin_sub_overflow(first.begin_ns, report.first_op_ns, &late_ns) ||
+      late_ns <= std::max<int64_t>(WallOf(first).value_or(0), 1'000'000))
+    return "";
+  return fmt::format(
+      "The first step begins {} after the trace's first operation; what runs "
+      "before it is in no step.",
+      Duration({late_ns, 1}));
+}
+
 Section EvidenceSection(const StepsReport& report) {
   const Steps& steps = report.steps;
-  size_t used = 0;
-  for (const Step& step : steps.steps) used += step.excluded_id.empty() ? 1 : 0;
+  const uint32_t used =
+      steps.groups.empty() ? 0 : steps.groups[steps.main_group].used;
   Section section;
   section.before.push_back(fmt::format(
-      "{}  {}, {} of them used, {}", Quoted(report.source.label),
+      "{}  {}, {} of them accounted, {}", Quoted(report.source.label),
       Plural(static_cast<int64_t>(steps.steps.size()), "step"), used,
       Plural(static_cast<int64_t>(steps.replays.size()), "graph replay")));
-  section.after.push_back(
-      fmt::format("Evidence: {}. {}", IdOf(steps.evidence), steps.how));
-  if (!steps.cross_check.empty()) {
-    section.after.push_back(fmt::format(
-        "Cross-check{}: {}", steps.cross_check_agrees ? "" : " DISAGREES",
-        steps.cross_check));
-  }
-  for (const std::string& note : steps.notes) section.after.push_back(note);
-  for (std::string& line : ExcludedSteps(steps))
-    section.after.push_back(std::move(line));
+  section.after = StepEvidence(steps, steps.main_group);
+  if (std::string late = LateBegin(report); !late.empty())
+    section.after.push_back(std::move(late));
   return section;
 }
 
@@ -63,12 +71,13 @@ Section GroupsSection(const Steps& steps) {
   return {.title = "Groups", .table = std::move(table)};
 }
 
-Section StepsSection(const Steps& steps) {
+// Times from the first operation of the trace.
+Section StepsSection(const StepsReport& report) {
+  const Steps& steps = report.steps;
   std::vector<Rational> walls;
   for (const Step& step : steps.steps)
     if (const auto wall = WallOf(step)) walls.push_back({*wall, 1});
   const TimeUnit unit = walls.empty() ? kMilliseconds : UnitFor(walls);
-  const int64_t origin = steps.steps.empty() ? 0 : steps.steps[0].begin_ns;
   Table table;
   table.columns = {{"Step", Align::kRight},
                    {"group", Align::kRight},
@@ -80,10 +89,11 @@ Section StepsSection(const Steps& steps) {
   for (size_t i = 0; i < steps.steps.size(); ++i) {
     const Step& step = steps.steps[i];
     const auto wall = WallOf(step);
-    table.Add({fmt::format("{}", i), fmt::format("{}", step.group),
-               Decimal({step.begin_ns - origin, 1}, 3, kMilliseconds.ns),
-               wall ? Decimal({*wall, 1}, 3, unit.ns) : std::string(kDash),
-               fmt::format("{}", step.ops), step.marker, step.excluded_id});
+    table.Add(
+        {fmt::format("{}", i), fmt::format("{}", step.group),
+         Decimal({step.begin_ns - report.first_op_ns, 1}, 3, kMilliseconds.ns),
+         wall ? Decimal({*wall, 1}, 3, unit.ns) : std::string(kDash),
+         fmt::format("{}", step.ops), step.marker, step.excluded_id});
   }
   return {.title = "Steps", .table = std::move(table), .folded = true};
 }
@@ -103,7 +113,7 @@ Document StepsDocument(const StepsReport& report) {
                     .sections = {}};
   document.sections.push_back(EvidenceSection(report));
   document.sections.push_back(GroupsSection(report.steps));
-  document.sections.push_back(StepsSection(report.steps));
+  document.sections.push_back(StepsSection(report));
   document.sections.push_back(ProvenanceSection({&report.source}));
   return document;
 }

@@ -13,6 +13,7 @@ namespace inferdiff {
 struct StepsReport {
   Provenance source;
   const Steps& steps;
+  int64_t first_op_ns = 0;  // of the device, in a step or not
 };
 
 Document StepsDocument(const StepsReport& report);

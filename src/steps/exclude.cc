@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/checked.h"
+#include "base/number.h"
 
 namespace inferdiff {
 namespace {
@@ -103,18 +104,18 @@ void ExcludeOtherContent(Steps& steps) {
         should.replays > 1 && has.replays > 0 && has.replays != should.replays;
     if (has.missing > 0) {
       Exclude(step, "missing-ops",
-              fmt::format("{} ops fewer than in the other replays of its graph",
-                          has.missing));
+              fmt::format("{} fewer than in the other replays of its graph",
+                          Plural(has.missing, "op")));
     } else if (has.ops * 5 < should.ops * 4 && !other_cycle) {
       Exclude(step, "missing-ops",
-              fmt::format("{} ops where steps of its shape have {}", has.ops,
-                          should.ops));
+              fmt::format("{} where steps of its shape have {}",
+                          Plural(has.ops, "op"), should.ops));
     } else if (steps.evidence == Evidence::kGraphReplays && should.ops > 0 &&
                (has.eager - should.eager) * 4 > should.ops) {
       Exclude(step, "mixed-work",
-              fmt::format("{} ops more than usual were launched after its "
-                          "replay: a prefill or other work without a graph",
-                          has.eager - should.eager));
+              fmt::format("{} more than usual launched after its replay: a "
+                          "prefill or other work without a graph",
+                          Plural(has.eager - should.eager, "op")));
     }
   }
 }

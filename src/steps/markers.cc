@@ -207,6 +207,7 @@ void MarkerRules::Impl::Add(const toml::table& table) {
   MarkerRule rule;
   rule.id = table["id"].value_or(std::string());
   rule.family = table["family"].value_or(std::string());
+  rule.engine = table["engine"].value_or(std::string());
   rule.why = table["why"].value_or(std::string());
   const std::string pattern = table["pattern"].value_or(std::string());
   if (rule.id.empty() || rule.family.empty() || rule.why.empty() ||

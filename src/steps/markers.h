@@ -27,6 +27,7 @@ struct MarkerExample {
 struct MarkerRule {
   std::string id;
   std::string family;
+  std::string engine;  // whose form it is; empty: nobody's
   std::string why;
   MarkerJoins joins = MarkerJoins::kNothing;
   bool opens = false;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/checked.h"
+#include "base/number.h"
 #include "steps/period.h"
 
 namespace inferdiff {
@@ -321,12 +322,15 @@ void JudgeRun(const StepInput& in, const Sequence& s, const Cut& cut,
     segment.excluded_why = "it was launched before the trace begins";
   } else if (IsIncomplete(s, cut, index, usual_work)) {
     segment.excluded_id = "incomplete-step";
-    segment.excluded_why = fmt::format("{} replays where a step has {}",
-                                       run.end - run.begin, cut.pattern.size());
+    segment.excluded_why =
+        fmt::format("{} where a step has {}",
+                    Plural(static_cast<int64_t>(run.end - run.begin), "replay"),
+                    cut.pattern.size());
   } else if (missing > 0) {
     segment.excluded_id = "missing-ops";
-    segment.excluded_why = fmt::format(
-        "{} ops fewer than in the other replays of its graph", missing);
+    segment.excluded_why =
+        fmt::format("{} fewer than in the other replays of its graph",
+                    Plural(static_cast<int64_t>(missing), "op"));
   }
 }
 

@@ -125,8 +125,9 @@ void NoteOtherGroups(Steps& steps) {
   for (const auto& [kind, used] : others) {
     const StepGroup& main = steps.groups[steps.main_group];
     steps.notes.push_back(fmt::format(
-        "{} of kind {} and another shape are apart from the {} of kind {}",
-        Counted(used, "step"), IdOf(kind), main.used, IdOf(main.shape.kind)));
+        "{} of kind {} {} another shape than the {} of kind {}",
+        Counted(used, "step"), IdOf(kind), used == 1 ? "has" : "have",
+        main.used, IdOf(main.shape.kind)));
   }
 }
 

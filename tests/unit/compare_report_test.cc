@@ -33,7 +33,7 @@ FakeLedger HostileLedger(int64_t scale) {
   ledger.Walls(11 * scale, 200'001 * scale, 5 * scale);
   Provenance& source = ledger.get().source;
   source.label = kHostile[0] + kHostile[3];
-  source.framework_hint = kHostile[2];
+  source.framework_hint = {kHostile[2], HintBasis::kMarkerForm};
   source.info.gpu_name = kHostile[5];
   source.info.runtime_version = kHostile[8];
   return ledger;
@@ -140,6 +140,7 @@ TEST(CompareReport, JsonAddsUp) {
 
 /// "1.234" -> 1234; a dash or nothing -> 0.
 int64_t Digits(const std::string& text) {
+  if (text.starts_with('<')) return 0;
   int64_t value = 0;
   for (const char c : text) {
     if (c >= '0' && c <= '9') value = 10 * value + (c - '0');
@@ -176,6 +177,34 @@ void ExpectAddsUp(const Table& table) {
   }
 }
 
+/// Totals are the exact ones, rounded; the sum column's too.
+void ExpectExactTotals(const Table& table, const CompareResult& result) {
+  const TableUnit unit = UnitOf(result);
+  const std::vector<Cell>& total = table.rows.back().cells;
+  const auto text = [&](const SideTotals& side, int64_t ns) {
+    return unit.Print(side.PerStep(ns));
+  };
+  const SideTotals &a = result.a_totals, &b = result.b_totals;
+  EXPECT_EQ(total[1].text, text(a, a.headline_ns));
+  EXPECT_EQ(total[3].text, text(a, a.all.sum_ns));
+  EXPECT_EQ(total[5].text, text(b, b.headline_ns));
+  EXPECT_EQ(total[7].text, text(b, b.all.sum_ns));
+}
+
+/// "N more" holds the rest: the rows add up to the attributed time, whatever
+/// their number.
+void ExpectFamiliesAddUp(const CompareResult& result) {
+  const SideTotals& a = result.a_totals;
+  const std::string busy = UnitOf(result).Print(a.PerStep(a.all.attributed_ns));
+  for (const size_t rows : {size_t{1}, size_t{3}, size_t{99}}) {
+    int64_t sum = 0;
+    for (const Row& row :
+         FamilyTable(result, Side::kA, result.a_families, rows).rows)
+      sum += Digits(row.cells[1].text);
+    EXPECT_EQ(sum, Digits(busy)) << rows;
+  }
+}
+
 TEST(CompareReport, PrintedColumnsAddUp) {
   std::mt19937_64 random(7);
   for (int round = 0; round < 200; ++round) {
@@ -196,6 +225,8 @@ TEST(CompareReport, PrintedColumnsAddUp) {
     const CompareResult result = Compare(std::move(ledger().get()), {},
                                          std::move(ledger().get()), {}, {});
     ExpectAddsUp(CategoryTable(result));
+    ExpectExactTotals(CategoryTable(result), result);
+    ExpectFamiliesAddUp(result);
   }
 }
 

@@ -182,7 +182,7 @@ TEST(Comparable, UnknownIsNeverEqual) {
 TEST(Comparable, YesNeedsEveryField) {
   FakeLedger a = Slow(), b = Slow();
   for (FakeLedger* side : {&a, &b}) {
-    side->get().source.framework_hint = "SGLang";
+    side->get().source.framework_hint = {"SGLang", HintBasis::kKernels};
     side->get().source.info.world_size = 8;
     side->Op(0, 0, 10);
   }
@@ -196,6 +196,31 @@ TEST(Comparable, YesNeedsEveryField) {
   EXPECT_EQ(result.comparable.verdict, Comparability::kYes)
       << testing::PrintToString(result.comparable.unknown)
       << testing::PrintToString(result.comparable.reasons);
+}
+
+const SetupRow& Framework(const CompareResult& result) {
+  return *std::find_if(
+      result.setup.begin(), result.setup.end(),
+      [](const SetupRow& row) { return row.field == kFactFramework; });
+}
+
+TEST(Comparable, MarkersInAFormProveNoFramework) {
+  FakeLedger a = Slow(), b = Slow();
+  a.get().source.framework_hint = {"SGLang", HintBasis::kMarkerForm};
+  b.get().source.framework_hint = {"SGLang", HintBasis::kMarkerForm};
+  const CompareResult result = CompareFakes(std::move(a), std::move(b));
+  EXPECT_EQ(Framework(result).a, "unknown (marker form: SGLang)");
+  EXPECT_FALSE(Framework(result).same.has_value());
+}
+
+TEST(Comparable, AStatedFrameworkCountsMoreThanAForm) {
+  FakeLedger a = Slow(), b = Slow();
+  a.get().source.framework_hint = {"SGLang", HintBasis::kMarkerForm};
+  b.get().source.framework_hint = {"vLLM", HintBasis::kKernels};
+  const CompareResult result =
+      CompareFakes(std::move(a), std::move(b), {{"framework", "SGLang"}}, {});
+  EXPECT_EQ(Framework(result).a, "SGLang");
+  EXPECT_EQ(Framework(result).same, false);
 }
 
 Steps StepsOf(const std::vector<StepGroup>& groups, uint32_t main = 0) {

@@ -58,6 +58,29 @@ TEST(AddingColumn, ExactPartsDoNotMove) {
   EXPECT_EQ(column.total, "13");
 }
 
+TEST(ApportionWithin, PartsOfEachParentAddUpToIt) {
+  // 4.236 of busy time, rounded, holds 1.4995 + 2.7364, and the latter three
+  // parts that would each be rounded down.
+  const Precision digits{0, 1000};
+  EXPECT_EQ(
+      ApportionWithin({{1'499'500, 1}, {2'736'400, 1}}, {0, 0}, {4236}, digits),
+      (std::vector<int64_t>{1500, 2736}));
+  EXPECT_EQ(ApportionWithin({{400, 1}, {400, 1}, {400, 1}, {2'736'400, 1}},
+                            {0, 0, 0, 1}, {1, 2737}, digits),
+            (std::vector<int64_t>{1, 0, 0, 2737}));
+}
+
+TEST(PrintDigits, ZeroIsExactlyZero) {
+  EXPECT_EQ(PrintDigits(0, 3, true), "0.000");
+  EXPECT_EQ(PrintDigits(0, 3, false), "<0.001");
+  EXPECT_EQ(PrintDigits(12, 1, false), "1.2");
+}
+
+TEST(Plural, One) {
+  EXPECT_EQ(Plural(1, "step"), "1 step");
+  EXPECT_EQ(Plural(0, "step"), "0 steps");
+}
+
 TEST(PercentColumn, AddsUpToAHundred) {
   const auto column = PercentColumn({{1, 7}, {1, 7}, {1, 7}}, 1);
   EXPECT_EQ(column.parts, (Texts{"33.4", "33.3", "33.3"}));
