@@ -55,7 +55,7 @@ class CompressedSource : public ByteSource {
     constexpr uint64_t kMostRatio = 300;
     if (decoded_ > kFree && decoded_ / kMostRatio > disk_.file().size()) {
       throw InputError("expands-too-far", disk_.file().path(),
-                       "unfolds to more than 300 times its size",
+                       "the file unfolds to more than 300 times its size",
                        "no profiler writes such a file; unpack it yourself if "
                        "you trust it");
     }

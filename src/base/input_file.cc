@@ -27,20 +27,20 @@ InputFile::InputFile(const std::string& path) : path_(path) {
     const int error = errno;
     if (descriptor_ >= 0) ::close(descriptor_);
     throw InputError("unreadable-file", path,
-                     "cannot be opened: " + ReasonOf(error),
+                     "the file cannot be opened: " + ReasonOf(error),
                      "check the path and its permissions");
   }
   if (!S_ISREG(status.st_mode)) {
     ::close(descriptor_);
-    throw InputError(
-        "not-a-file", path,
-        S_ISDIR(status.st_mode) ? "is a directory" : "is not a regular file",
-        "name the trace file itself");
+    throw InputError("not-a-file", path,
+                     S_ISDIR(status.st_mode) ? "this is a directory"
+                                             : "this is not a regular file",
+                     "name the trace file itself");
   }
   size_ = static_cast<uint64_t>(status.st_size);
   if (size_ == 0) {
     ::close(descriptor_);
-    throw InputError("empty-file", path, "is empty",
+    throw InputError("empty-file", path, "the file is empty",
                      "the writer may have been killed; capture again");
   }
 }
@@ -56,7 +56,7 @@ size_t InputFile::ReadAt(uint64_t offset, char* to, size_t size) const {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) {
       throw InputError("unreadable-file", path_,
-                       "cannot be read: " + ReasonOf(errno),
+                       "the file cannot be read: " + ReasonOf(errno),
                        "check the disk; copy the file and try again");
     }
     done += static_cast<size_t>(got);

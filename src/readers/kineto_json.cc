@@ -53,7 +53,7 @@ Prologue ReadPrologue(const InputFile& file, TextBlocks* blocks) {
     }
     if (blocks->final() || text.size() > kMostMetadata) {
       throw InputError("no-trace-events", file.path(),
-                       "is JSON without an array of trace events",
+                       "the file is JSON without an array of trace events",
                        "name a trace written by torch.profiler");
     }
     text = blocks->Next(text);

@@ -35,25 +35,27 @@ Foreign DescribeForeign(std::string_view head, std::string_view path) {
   constexpr std::string_view kUseKineto =
       "capture with torch.profiler and name its .trace.json(.gz)";
   if (EndsWith(path, ".nsys-rep") || EndsWith(path, ".qdrep")) {
-    return {"is an Nsight Systems report, which only nsys can open",
+    return {"the file is an Nsight Systems report, which only nsys can open",
             kUseKineto};
   }
   if (StartsWith(head, "SQLite format 3")) {
-    return {"is an SQLite database, which this version cannot read",
+    return {"the file is an SQLite database, which this version cannot read",
             kUseKineto};
   }
   if (head.find("\"rocprofiler-sdk-tool\"") != head.npos) {
-    return {"is rocprofv3 JSON, which this version cannot read", kUseKineto};
+    return {"the file is rocprofv3 JSON, which this version cannot read",
+            kUseKineto};
   }
   if (head.find("Kernel_Name") != head.npos ||
       head.find("KernelName") != head.npos) {
-    return {"is a rocprof table, which this version cannot read", kUseKineto};
+    return {"the file is a rocprof table, which this version cannot read",
+            kUseKineto};
   }
   const size_t first = head.find_first_not_of(" \n\r\t");
   if (first != head.npos && (head[first] == '{' || head[first] == '[')) {
-    return {"is JSON, but no trace", kUseKineto};
+    return {"the file is JSON, but no trace", kUseKineto};
   }
-  return {"is no trace of a known format", kUseKineto};
+  return {"the file is no trace of a known format", kUseKineto};
 }
 
 /// The first 64 KiB, decoded.
@@ -81,7 +83,7 @@ SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
   result.path = path;
   result.size_bytes = file.size();
   if (result.traces.empty()) {
-    throw InputError("no-gpu-events", path, "has no GPU activity",
+    throw InputError("no-gpu-events", path, "the trace has no GPU activity",
                      "profile with the GPU's activities enabled "
                      "(ProfilerActivity.CUDA, also on ROCm)");
   }
