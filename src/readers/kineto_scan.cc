@@ -30,10 +30,7 @@ struct WindowResult {
 class WindowWorker {
  public:
   WindowWorker(const InputFile& file, size_t window)
-      : file_(file),
-        window_(window),
-        lexicon_(std::make_unique<Lexicon>()),
-        walker_(lexicon_.get()) {}
+      : file_(file), window_(window), lexicon_(std::make_unique<Lexicon>()) {}
 
   /// Window number `index` from `begin`, or from a guess when that is
   /// kNoEvent.
@@ -228,7 +225,7 @@ std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
                             const std::function<void(double)>& progress,
                             ScannedEvents* events) {
   events->lexicons.push_back(std::make_unique<Lexicon>());
-  EventWalker walker(events->lexicons.front().get());
+  EventWalker walker;
   RecordBatch batch;
   batch.lexicon = events->lexicons.front().get();
   while (true) {

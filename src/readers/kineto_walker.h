@@ -32,8 +32,6 @@ inline constexpr size_t kLongestEvent = size_t{4} << 20;
 
 class EventWalker {
  public:
-  explicit EventWalker(Lexicon* lexicon) : lexicon_(lexicon) {}
-
   enum class Stop : uint8_t {
     kLimit,     // an element starts at or behind the limit
     kNeedText,  // the element at `at` does not end within the text
@@ -88,7 +86,6 @@ class EventWalker {
   void TakeSlowly(std::string_view event, Strictness strictness,
                   const Extent* extent);
 
-  Lexicon* lexicon_;
   LayoutCache layouts_;
   std::array<CatEntry, 16> cats_;
 
