@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_tables.h"
+#include "report/printed_ledger.h"
 
 namespace inferdiff {
 namespace {
@@ -73,14 +74,18 @@ std::string BusyText(const LedgerResult& ledger) {
 std::string MostText(const LedgerResult& ledger) {
   const std::vector<CategoryRow> rows = CategoryRows(ledger);
   const int64_t whole = WholeOf(ledger);
+  // The table's digits, in tenths of a percent.
+  const PrintedLedger shares =
+      PrintLedger(ledger, std::max<int64_t>(whole, 1), {3, 1});
   std::string text;
   int64_t covered = 0;
   for (size_t i = 0; i < rows.size() && i < 4; ++i) {
     const int64_t time = rows[i].amounts.attributed_ns;
     if (time < whole / 20 || covered >= whole / 3 * 2) break;
-    text +=
-        fmt::format("{}{} {} %", text.empty() ? "" : ", ",
-                    TitleOf(rows[i].category), Percent({time, 1}, {whole, 1}));
+    const auto category = static_cast<size_t>(rows[i].category);
+    text += fmt::format("{}{} {} %", text.empty() ? "" : ", ",
+                        TitleOf(rows[i].category),
+                        PrintDigits(shares.times[category], 1, false));
     covered += time;
   }
   return text.empty() ? "" : fmt::format("The largest parts: {}.", text);
