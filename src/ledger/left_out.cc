@@ -45,8 +45,11 @@ std::string ShapeText(const StepShape& shape) {
                          : std::string(IdOf(shape.kind));
   if (shape.batch) text += fmt::format(", batch {}", Grouped(*shape.batch));
   if (shape.tokens) text += ", " + Plural(*shape.tokens, "token");
-  if (shape.context)
-    text += fmt::format(", context {}", Grouped(*shape.context));
+  if (shape.context) {
+    // The sum over the sequences, as the marker counts it.
+    text += fmt::format(", context {}{}", Grouped(*shape.context),
+                        shape.batch && *shape.batch > 1 ? " in all" : "");
+  }
   return text;
 }
 
