@@ -97,7 +97,7 @@ void SayIgnored(const Sides& sides) {
 SetupFacts FactsOf(const std::string& trace_path) {
   ServerFacts server = ReadServerArgsBeside(trace_path);
   if (!server.problem.empty())
-    fmt::print(stderr, "inferdiff: {}\n", Printable(server.problem));
+    WriteMessage(fmt::format("inferdiff: {}\n", Printable(server.problem)));
   return std::move(server.facts);
 }
 
@@ -163,7 +163,7 @@ int Run(const CompareArguments& arguments) {
   CompareOptions options;
   if (!arguments.category.empty())
     options.category = CategoryOption(arguments.category);
-  Outputs outputs(common.format, common.outputs, kAllFormats);
+  Outputs outputs(common, {sides.a, sides.b}, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const CompareResult result = CompareSides(sides, arguments, rules, options);
   WriteReport(outputs, {[&] { return CompareDocument(result); },

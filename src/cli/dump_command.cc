@@ -118,7 +118,7 @@ void DumpHost(const Trace& trace, Lines& lines) {
 
 int Run(const DumpArguments& arguments) {
   ExpectOneTrace("dump", arguments.paths);
-  Outputs outputs("", arguments.common.outputs, {Format::kTsv});
+  Outputs outputs(arguments.common, arguments.paths, {Format::kTsv});
   const RuleSet rules = LoadRules(arguments.common.rules_path);
   const LoadedTrace loaded = [&] {
     Progress progress(1);

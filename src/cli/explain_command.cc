@@ -94,7 +94,7 @@ int Run(const OneTraceOptions& options) {
     FailUsage("`inferdiff explain` takes a trace and what to explain",
               "write `inferdiff explain TRACE kernel:NAME`, step:N or gap:ROW");
   }
-  Outputs outputs(options.common.format, options.common.outputs,
+  Outputs outputs(options.common, {options.paths[0]},
                   {Format::kTerminal, Format::kMarkdown});
   const RuleSet rules = LoadRules(options.common.rules_path);
   const Document document = Explain(options, options.paths[1], rules);

@@ -34,7 +34,7 @@ int Run(const KernelsArguments& arguments) {
   choice.top = static_cast<size_t>(arguments.top);
   if (!arguments.category.empty())
     choice.categories = CategoryOption(arguments.category).members;
-  Outputs outputs(common.format, common.outputs, kAllFormats);
+  Outputs outputs(common, arguments.trace.paths, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const LedgerResult ledger = AccountOne(arguments.trace, rules);
   WriteReport(outputs, {[&] { return KernelsDocument(ledger, choice); },

@@ -29,7 +29,7 @@ struct LedgerArguments {
 int Run(const LedgerArguments& arguments) {
   const CommonOptions& common = arguments.trace.common;
   ExpectOneTrace("ledger", arguments.trace.paths);
-  Outputs outputs(common.format, common.outputs, kAllFormats);
+  Outputs outputs(common, arguments.trace.paths, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const LedgerResult ledger = AccountOne(arguments.trace, rules);
   const auto top = static_cast<size_t>(arguments.top);

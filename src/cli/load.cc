@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "base/error.h"
 #include "readers/reader.h"
@@ -93,19 +92,24 @@ auto Naming(const std::string& path, const Work& work) {
 
 RuleSet LoadRules(const std::string& path) {
   if (path.empty()) return RuleSet::Load();
+  // The built-in rules have 100 kB; a device such as /dev/zero never ends.
+  constexpr size_t kMost = size_t{16} << 20;
+  std::string text(kMost, '\0');
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && file.peek() == std::ifstream::traits_type::eof() && !file.bad()) {
-    throw InputError("bad-rules", path, "the file of rules is empty",
-                     "write [[rule]] tables; docs/rules.md shows one");
-  }
-  if (file) text << file.rdbuf();
-  if (!file || !text) {
-    throw InputError("cannot-read", path, "cannot read the rules",
+  file.read(text.data(), static_cast<std::streamsize>(kMost));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (!file.is_open() || file.bad() || text.size() == kMost) {
+    throw InputError("cannot-read", path,
+                     text.size() == kMost ? "the rules are longer than 16 MiB"
+                                          : "cannot read the rules",
                      "name a TOML file of kernel rules; docs/rules.md says "
                      "what is in one");
   }
-  return RuleSet::Load(text.str(), path);
+  if (text.empty()) {
+    throw InputError("bad-rules", path, "the file of rules is empty",
+                     "write [[rule]] tables; docs/rules.md shows one");
+  }
+  return RuleSet::Load(text, path);
 }
 
 LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,

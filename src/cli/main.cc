@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "cli/command.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/separator.h"
 
 namespace inferdiff {
@@ -46,7 +47,7 @@ input or the command line cannot be used, 70 a bug of inferdiff.
 )";
 
 void PrintError(const InputError& error) {
-  fmt::print(stderr, "inferdiff: {}\n", error.what());
+  std::string text = fmt::format("inferdiff: {}\n", error.what());
   std::string where = Printable(error.file);
   if (error.where) {
     constexpr std::string_view kUnits[] = {"byte", "row", "line"};
@@ -54,9 +55,10 @@ void PrintError(const InputError& error) {
                          kUnits[static_cast<size_t>(error.where->unit)],
                          error.where->value);
   }
-  if (!where.empty()) fmt::print(stderr, "  in:  {}\n", where);
-  if (!error.fix.empty()) fmt::print(stderr, "  fix: {}\n", error.fix);
-  if (error.id != "usage") fmt::print(stderr, "  id:  {}\n", error.id);
+  if (!where.empty()) text += fmt::format("  in:  {}\n", where);
+  if (!error.fix.empty()) text += fmt::format("  fix: {}\n", error.fix);
+  if (error.id != "usage") text += fmt::format("  id:  {}\n", error.id);
+  WriteMessage(text);
 }
 
 // CLI11 takes the arguments in reverse.
@@ -82,10 +84,10 @@ int Run(int argc, char** argv) {
     Parse(root, argc, argv);
   } catch (const CLI::CallForHelp&) {
     const auto chosen = root.get_subcommands();
-    fmt::print("{}", chosen.empty() ? root.help() : chosen.front()->help());
+    WriteStdout(chosen.empty() ? root.help() : chosen.front()->help());
     return 0;
   } catch (const CLI::CallForVersion& version) {
-    fmt::print("{}", version.what());
+    WriteStdout(version.what());
     return 0;
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string_view what = error.what();  // "--top: 1 required ..."
@@ -102,7 +104,7 @@ int Run(int argc, char** argv) {
   }
   if (const auto extras = root.remaining(); !extras.empty())
     FailUnknown(root, extras);
-  fmt::print(stderr, "{}", kHelp);
+  WriteMessage(kHelp);
   return kUnusableInput;
 }
 
@@ -112,20 +114,21 @@ int Run(int argc, char** argv) {
 int main(int argc, char** argv) {
   // A reader that has gone (`| head`) is seen where we write; see output.cc.
   signal(SIGPIPE, SIG_IGN);
+  inferdiff::HoldStandardFiles();
   try {
     return inferdiff::Run(argc, argv);
   } catch (const inferdiff::InputError& error) {
     inferdiff::PrintError(error);
     return inferdiff::kUnusableInput;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "inferdiff: out of memory\n");
+    inferdiff::WriteMessage("inferdiff: out of memory\n");
     return inferdiff::kUnusableInput;
   } catch (const std::exception& error) {
-    fmt::print(stderr,
-               "inferdiff: {}\n  This is a bug of inferdiff {} ({}), not of "
-               "your trace. Nothing was printed that\n  could be wrong. Please "
-               "report it with the command and the trace.\n",
-               error.what(), inferdiff::Version(), inferdiff::Commit());
+    inferdiff::WriteMessage(fmt::format(
+        "inferdiff: {}\n  This is a bug of inferdiff {} ({}), not of "
+        "your trace. Nothing was printed that\n  could be wrong. Please "
+        "report it with the command and the trace.\n",
+        error.what(), inferdiff::Version(), inferdiff::Commit()));
     return inferdiff::kOurBug;
   }
 }

@@ -110,6 +110,15 @@ TerminalStyle StdoutStyle() {
   return style;
 }
 
+// A trace is often the only one of its run.
+void RefuseInput(const std::string& output, const std::string& input) {
+  std::error_code error;
+  if (!std::filesystem::equivalent(output, input, error)) return;
+  FailUsage(fmt::format("-o '{}' would replace what is read from '{}'",
+                        Printable(output), Printable(input)),
+            "name another file");
+}
+
 // 0 or errno.
 int WriteAll(int file, std::string_view text) {
   while (!text.empty()) {
@@ -122,6 +131,20 @@ int WriteAll(int file, std::string_view text) {
 }
 
 }  // namespace
+
+void WriteMessage(std::string_view text) { WriteAll(STDERR_FILENO, text); }
+
+void WriteStdout(std::string_view text) {
+  const int error = WriteAll(STDOUT_FILENO, text);
+  if (error != 0 && error != EPIPE) FailWrite("stdout", error);
+}
+
+void HoldStandardFiles() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    // Open for reading: what is written to a closed stdout still fails.
+    if (fcntl(file, F_GETFD) < 0) open("/dev/null", O_RDONLY);
+  }
+}
 
 struct Outputs::Destination {
   Format format = Format::kTerminal;
@@ -161,6 +184,10 @@ struct Outputs::Destination {
       FailWrite(path, errno);
   }
 
+  bool SameFile(const Destination& other) const {
+    return !temporary.empty() && target == other.target;
+  }
+
   void Finish() {
     if (temporary.empty()) return;
     if (close(std::exchange(file, -1)) != 0) FailWrite(path, errno);
@@ -170,9 +197,11 @@ struct Outputs::Destination {
   }
 };
 
-Outputs::Outputs(const std::string& format,
-                 const std::vector<std::string>& paths,
+Outputs::Outputs(const CommonOptions& common,
+                 const std::vector<std::string>& inputs,
                  std::vector<Format> allowed) {
+  const std::string& format = common.format;
+  const std::vector<std::string>& paths = common.outputs;
   if (paths.size() > kMaxFiles)
     FailUsage(fmt::format("more than {} files to write", kMaxFiles), "");
   // Choose all formats before touching a file.
@@ -187,10 +216,19 @@ Outputs::Outputs(const std::string& format,
     auto destination = std::make_unique<Destination>();
     destination->format = FormatByEnding(path, allowed);
     destination->path = path;
+    RefuseInput(path, common.rules_path);
+    for (const std::string& input : inputs) RefuseInput(path, input);
     destinations_.push_back(std::move(destination));
   }
   if (!destinations_.empty()) CatchSignals();
-  for (size_t i = 0; i < destinations_.size(); ++i) destinations_[i]->Open(i);
+  for (size_t i = 0; i < destinations_.size(); ++i) {
+    destinations_[i]->Open(i);
+    for (size_t j = 0; j < i; ++j) {
+      if (destinations_[j]->SameFile(*destinations_[i]))
+        FailUsage(fmt::format("-o '{}' is named twice", Printable(paths[i])),
+                  "name another file");
+    }
+  }
   if (!to_stdout) return;
   destinations_.push_back(std::make_unique<Destination>());
   destinations_.back()->format = stdout_format;

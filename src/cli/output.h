@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/options.h"
 #include "report/table.h"
 
 namespace inferdiff {
@@ -19,15 +20,25 @@ using TextSink = std::function<void(std::string_view)>;
 using ResultWriter =
     std::function<void(Format, const TerminalStyle&, const TextSink&)>;
 
+/// To stderr; where that cannot be written nobody can be told.
+void WriteMessage(std::string_view text);
+
+/// To stdout. Throws InputError "cannot-write".
+void WriteStdout(std::string_view text);
+
+/// Puts something in place of stdin, stdout and stderr that the caller closed,
+/// so that no file of ours gets their number.
+void HoldStandardFiles();
+
 /// Opened before the work, so that a path that cannot be written fails at
 /// once. A file is written beside its place and renamed into it when whole;
 /// what is not whole is removed, on SIGINT too.
 class Outputs {
  public:
-  /// `format` as typed, empty for the first of `allowed` where `paths` is
-  /// empty and for none otherwise. Throws InputError "usage" or
-  /// "cannot-write".
-  Outputs(const std::string& format, const std::vector<std::string>& paths,
+  /// To stdout goes --format, else the first of `allowed` where no -o stands.
+  /// No file may be one of `inputs` or the rules, nor stand twice. Throws
+  /// InputError "usage" or "cannot-write".
+  Outputs(const CommonOptions& common, const std::vector<std::string>& inputs,
           std::vector<Format> allowed);
   ~Outputs();
   Outputs(const Outputs&) = delete;

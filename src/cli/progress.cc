@@ -4,8 +4,9 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <numeric>
+
+#include "cli/output.h"
 
 namespace inferdiff {
 
@@ -15,7 +16,7 @@ Progress::Progress(size_t files)
       shares_(files, 0.0) {}
 
 Progress::~Progress() {
-  if (shown_pct_ >= 0) fmt::print(stderr, "\r{:<20}\r", "");
+  if (shown_pct_ >= 0) WriteMessage(fmt::format("\r{:<20}\r", ""));
 }
 
 std::function<void(double)> Progress::ForFile(size_t i) {
@@ -35,8 +36,7 @@ void Progress::Show() {
       static_cast<int>(100.0 * sum / static_cast<double>(shares_.size()));
   if (pct == shown_pct_) return;
   shown_pct_ = pct;
-  fmt::print(stderr, "\rreading {:3} %", pct);
-  std::fflush(stderr);
+  WriteMessage(fmt::format("\rreading {:3} %", pct));
 }
 
 }  // namespace inferdiff

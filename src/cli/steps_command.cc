@@ -22,7 +22,7 @@ Usage: inferdiff steps [OPTION]... TRACE
 
 int Run(const OneTraceOptions& options) {
   ExpectOneTrace("steps", options.paths);
-  Outputs outputs(options.common.format, options.common.outputs, kAllFormats);
+  Outputs outputs(options.common, options.paths, kAllFormats);
   const RuleSet rules = LoadRules(options.common.rules_path);
   const LoadedTrace loaded = LoadOne(options, rules);
   const GpuOps& ops = loaded.trace().ops;
