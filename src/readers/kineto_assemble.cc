@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "readers/kineto_names.h"
 #include "readers/kineto_sort.h"
@@ -156,6 +157,14 @@ void Assembler::PlanTraces() {
     if (plans_.empty() || plans_.back().scope != track.scope ||
         plans_.back().device != track.pid_number) {
       plans_.push_back({track.scope, track.pid_number, 0, {}});
+    }
+    // Every trace looks through the calls and tracks of the whole file.
+    constexpr size_t kMostTraces = 1024;
+    if (plans_.size() > kMostTraces) {
+      throw InputError("too-many-devices", "",
+                       "the trace has GPU operations of more than 1024 devices",
+                       "their pid should be the device's number: the file is "
+                       "damaged, or no profiler wrote it");
     }
     plan_of_track_[i] = static_cast<uint32_t>(plans_.size() - 1);
     plans_.back().op_count += ops_on[i];

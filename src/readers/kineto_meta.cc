@@ -72,15 +72,12 @@ std::string_view ValueAt(std::string_view text, size_t at) {
   return text.substr(at);
 }
 
-/// The value of the member whose key ends in front of text[at], if one does.
-std::optional<std::string_view> MemberValueAt(std::string_view text,
-                                              size_t at) {
+/// Where the value of the member begins whose key ends in front of text[at];
+/// npos where no key does.
+size_t MemberValueAt(std::string_view text, size_t at) {
   const size_t colon = text.find_first_not_of(" \n\r\t", at);
-  if (colon == std::string_view::npos || text[colon] != ':')
-    return std::nullopt;
-  const size_t value = text.find_first_not_of(" \n\r\t", colon + 1);
-  if (value == std::string_view::npos) return std::nullopt;
-  return ValueAt(text, value);
+  if (colon == text.npos || text[colon] != ':') return text.npos;
+  return text.find_first_not_of(" \n\r\t", colon + 1);
 }
 
 /// The least nested member of this name, of several the last: tools that wrap
@@ -90,7 +87,7 @@ std::optional<std::string_view> MemberValueAt(std::string_view text,
 std::optional<std::string_view> FindMember(std::string_view text,
                                            std::string_view key) {
   const std::string quoted = fmt::format("\"{}\"", key);
-  std::optional<std::string_view> found;
+  size_t found = text.npos;
   int64_t found_depth = 0;
   int64_t depth = 0;  // below 0 behind the events
   bool in_string = false;
@@ -101,8 +98,9 @@ std::optional<std::string_view> FindMember(std::string_view text,
     } else if (c == '"') {
       in_string = !in_string;
       if (text.compare(i, quoted.size(), quoted) != 0) continue;
-      const auto value = MemberValueAt(text, i + quoted.size());
-      if (!value || (found && depth > found_depth)) continue;
+      const size_t value = MemberValueAt(text, i + quoted.size());
+      if (value == text.npos || (found != text.npos && depth > found_depth))
+        continue;
       found = value;
       found_depth = depth;
     } else if (!in_string && (c == '{' || c == '[')) {
@@ -111,7 +109,10 @@ std::optional<std::string_view> FindMember(std::string_view text,
       --depth;
     }
   }
-  return found;
+  // Nested members can be as many as the text has room for: only one is
+  // followed to its end.
+  if (found == text.npos) return std::nullopt;
+  return ValueAt(text, found);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/reader.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -51,6 +53,17 @@ Foreign DescribeForeign(std::string_view head, std::string_view path) {
     return {"the file is a rocprof table, which this version cannot read",
             kUseKineto};
   }
+  constexpr std::string_view kLittle("{\0", 2);
+  constexpr std::string_view kBig("\0{", 2);
+  if (StartsWith(head, "\xff\xfe") || StartsWith(head, "\xfe\xff") ||
+      StartsWith(head, kLittle) || StartsWith(head, kBig)) {
+    return {"the file is UTF-16 text, and a trace is UTF-8",
+            "convert it: iconv -f UTF-16 -t UTF-8"};
+  }
+  if (StartsWith(head, "\xef\xbb\xbf")) {
+    return {"the file begins with a byte order mark, which JSON forbids",
+            "remove the first three bytes: tail -c +4"};
+  }
   const size_t first = head.find_first_not_of(" \n\r\t");
   if (first != head.npos && (head[first] == '{' || head[first] == '[')) {
     return {"the file is JSON, but no trace", kUseKineto};
@@ -68,12 +81,39 @@ std::string ReadHead(const InputFile& file, Compression compression) {
   return head;
 }
 
+/// Why a file of which nothing is left has no trace.
+InputError NoOperations(const std::string& path,
+                        const ImportCounters& counters) {
+  const uint64_t lost = counters.Total(Severity::kDataLoss);
+  if (lost == 0) {
+    return InputError("no-gpu-events", path, "the trace has no GPU activity",
+                      "profile with the GPU's activities enabled "
+                      "(ProfilerActivity.CUDA, also on ROCm)");
+  }
+  std::string what = "the trace has no GPU activity that can be read:";
+  for (size_t i = 0; i < static_cast<size_t>(Counter::kCount); ++i) {
+    const CounterInfo& info = InfoOf(static_cast<Counter>(i));
+    const uint64_t count = counters[static_cast<Counter>(i)];
+    if (info.severity != Severity::kDataLoss || count == 0) continue;
+    what += fmt::format(" {} {},", count, info.id);
+  }
+  what.pop_back();
+  return InputError("no-gpu-events", path, what,
+                    "the file is damaged or cut off: copy it again, or capture "
+                    "again");
+}
+
 }  // namespace
 
 SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
   const InputFile file(path);
   const Compression compression = DetectCompression(file);
   const std::string head = ReadHead(file, compression);
+  if (head.empty()) {
+    throw InputError("empty-file", path,
+                     "the file is compressed and unfolds to nothing",
+                     "it is empty, cut off or damaged: copy it again");
+  }
   if (!SniffKineto(head)) {
     const Foreign foreign = DescribeForeign(head, path);
     throw InputError("unknown-format", path, std::string(foreign.what),
@@ -83,9 +123,7 @@ SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
   result.path = path;
   result.size_bytes = file.size();
   if (result.traces.empty()) {
-    throw InputError("no-gpu-events", path, "the trace has no GPU activity",
-                     "profile with the GPU's activities enabled "
-                     "(ProfilerActivity.CUDA, also on ROCm)");
+    throw NoOperations(path, result.counters);
   }
   return result;
 }

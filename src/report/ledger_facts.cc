@@ -23,7 +23,7 @@ std::string GpuText(const TraceInfo& info) {
                                            "NVIDIA GPU", "AMD GPU"};
   return info.gpu_name.empty()
              ? std::string(kVendors[static_cast<size_t>(info.vendor)])
-             : info.gpu_name;
+             : ElideMiddle(info.gpu_name, 60);
 }
 
 // "SGLang"; where only markers look like it, that.
