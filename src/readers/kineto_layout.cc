@@ -34,6 +34,23 @@ bool LearnPlaces(std::string_view event, std::array<Place, 5> places,
   return layout->before_args.Set(event.substr(from, args_begin + 1 - from));
 }
 
+/// Whether the object that follows `text` is the value of "args": any other key
+/// may stand in front of a brace.
+bool EndsWithArgsKey(std::string_view text) {
+  const auto trim = [&] {
+    const size_t last = text.find_last_not_of(" \n\r\t");
+    text = text.substr(0, last == text.npos ? 0 : last + 1);
+  };
+  trim();
+  if (text.empty() || text.back() != ':') return false;
+  text.remove_suffix(1);
+  trim();
+  constexpr std::string_view kKey = "\"args\"";
+  if (text.size() <= kKey.size()) return false;
+  const size_t key = text.size() - kKey.size();
+  return text.substr(key) == kKey && text[key - 1] != '\\';
+}
+
 }  // namespace
 
 void LayoutCache::LearnHead(std::string_view event, const EventFields& fields) {
@@ -53,6 +70,7 @@ void LayoutCache::LearnKind(std::string_view event, const EventFields& fields,
     if (!value->present) return;
   }
   if (!fields.cat.quoted || !fields.name.quoted) return;
+  if (!EndsWithArgsKey(event.substr(0, args_begin))) return;
   const std::array<Place, 5> places = {PlaceOf(event, fields.name, Slot::kName),
                                        PlaceOf(event, fields.pid, Slot::kPid),
                                        PlaceOf(event, fields.tid, Slot::kTid),

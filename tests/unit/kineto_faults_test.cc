@@ -224,6 +224,16 @@ TEST(KinetoFaults, ForeignDescriptionsOfTheMachine) {
   EXPECT_EQ(info.base_time_ns, 1'000'000);
 }
 
+TEST(KinetoFaults, OnlyArgsAreReadAsArgs) {
+  // A layout learned from the first would give the second a correlation.
+  std::vector<std::string> events = {Kernel(1, "k"), Kernel(2, "k")};
+  for (std::string& event : events)
+    event.replace(event.find("args"), 4, "arcs");
+  const std::string text = TraceOf(events);
+  ExpectOneOutcome(text);
+  EXPECT_EQ(Read(text).traces[0].ops.correlation, (std::vector<int64_t>{0, 0}));
+}
+
 TEST(KinetoFaults, MergedRanksStayApart) {
   const auto on_rank = [](std::string event, const std::string& rank) {
     for (const char* pid : {"0", "9"}) {
