@@ -53,15 +53,14 @@ void TextBlocks::DecodeAhead() {
 }
 
 TextBlocks::Block* TextBlocks::WaitForBlock() {
+  Block* const block = &ring_[taken_ % kBlocks];
   if (!ahead_) {
-    Fill(&ring_[taken_ % kBlocks]);
-    return &ring_[taken_++ % kBlocks];
+    Fill(block);
+    return block;
   }
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return filled_ > taken_; });
   if (error_ && filled_ == taken_ + 1) std::rethrow_exception(error_);
-  Block* const block = &ring_[taken_++ % kBlocks];
-  lock.unlock();
   return block;
 }
 
@@ -81,6 +80,11 @@ std::string_view TextBlocks::Next(std::string_view carry) {
                 block->size);
     joined_.swap(joined);
     text = {joined_.data(), carry.size() + block->size};
+  }
+  {
+    // Only now: the carry lay in the block that is free for decoding again.
+    const std::lock_guard lock(mutex_);
+    ++taken_;
   }
   changed_.notify_all();
   return text;
