@@ -22,6 +22,7 @@ struct WindowResult {
   uint64_t begin = kNoEvent;
   uint64_t end = kNoEvent;
   EventWalker::Stop stop = EventWalker::Stop::kLimit;
+  bool lost = false;  // `end` lies within an event that was given up
   RecordBatch batch;
   uint32_t crc32 = 0;
 };
@@ -33,13 +34,11 @@ class WindowWorker {
       : file_(file), window_(window), lexicon_(std::make_unique<Lexicon>()) {}
 
   /// Window number `index` from `begin`, or from a guess when that is
-  /// kNoEvent.
-  WindowResult Run(uint64_t index, uint64_t begin, bool with_crc);
+  /// kNoEvent. `lost`: `begin` lies within an event that was given up.
+  WindowResult Run(uint64_t index, uint64_t begin, bool lost, bool with_crc);
   std::unique_ptr<Lexicon> TakeLexicon() { return std::move(lexicon_); }
 
  private:
-  /// Text in front of a window that a guess may look at.
-  static constexpr size_t kBefore = 64;
   static constexpr size_t kBehind = 4096;
 
   bool ReadMore(size_t size);
@@ -68,10 +67,12 @@ bool WindowWorker::ReadMore(size_t size) {
   return got != 0;
 }
 
-WindowResult WindowWorker::Run(uint64_t index, uint64_t begin, bool with_crc) {
+WindowResult WindowWorker::Run(uint64_t index, uint64_t begin, bool lost,
+                               bool with_crc) {
   WindowResult result;
   const uint64_t first = index * window_;
-  offset_ = begin == kNoEvent && first >= kBefore ? first - kBefore : first;
+  offset_ =
+      begin == kNoEvent && first >= kTextBefore ? first - kTextBefore : first;
   if (begin != kNoEvent) offset_ = std::min(offset_, begin);
   size_ = 0;
   const auto before = static_cast<size_t>(first - offset_);
@@ -92,12 +93,13 @@ WindowResult WindowWorker::Run(uint64_t index, uint64_t begin, bool with_crc) {
   batch_.counters = {};
   batch_.fractions = {};
   batch_.lexicon = lexicon_.get();
-  EventWalker::Result walked;
+  EventWalker::Result walked{};
+  walked.lost = lost;
   for (size_t more = kBehind;; more *= 2) {
     // The last window takes what is left, the end of the array included.
     const bool last = offset_ + limit >= file_.size();
-    walked =
-        walker_.Walk(text(), at, last ? size_ + 1 : limit, final_, &batch_);
+    walked = walker_.Walk(text(), at, last ? size_ + 1 : limit, final_,
+                          walked.lost, &batch_);
     if (walked.stop != EventWalker::Stop::kNeedText) break;
     at = walked.at;
     if (at >= limit && !last) {  // between two events
@@ -108,6 +110,7 @@ WindowResult WindowWorker::Run(uint64_t index, uint64_t begin, bool with_crc) {
   }
   result.stop = walked.stop;
   result.end = offset_ + walked.at;
+  result.lost = walked.lost;
   result.batch = batch_;  // in arrays of the right size
   return result;
 }
@@ -126,7 +129,7 @@ class WindowScan {
   uint64_t GuessOf(uint64_t index) const {
     return index == array_ / window_ ? array_ : kNoEvent;
   }
-  bool Accept(uint64_t index, uint64_t* at, WindowWorker* worker,
+  bool Accept(uint64_t index, uint64_t* at, bool* lost, WindowWorker* worker,
               ScannedEvents* out);
 
   const InputFile& file_;
@@ -151,8 +154,8 @@ void WindowScan::Work(WindowWorker* worker, bool in_order) {
       WindowResult& result = results_[index];
       const bool here = at / window_ == index && at < file_.size();
       const uint64_t begin = in_order && here ? at : GuessOf(index);
-      result = worker->Run(index, begin, true);
-      if (in_order && here) at = result.end;
+      result = worker->Run(index, begin, false, true);
+      if (in_order && here && !result.lost) at = result.end;
     }
   } catch (...) {
     const std::lock_guard lock(mutex_);
@@ -175,12 +178,15 @@ void WindowScan::RunThreads(
 
 /// Takes over the window in which `at` lies, walking it again when it did not
 /// start there; false: the array ends in it.
-bool WindowScan::Accept(uint64_t index, uint64_t* at, WindowWorker* worker,
-                        ScannedEvents* out) {
+bool WindowScan::Accept(uint64_t index, uint64_t* at, bool* lost,
+                        WindowWorker* worker, ScannedEvents* out) {
   WindowResult& result = results_[index];
   if (*at >= (index + 1) * window_) return true;  // one event spans it
-  if (result.begin != *at) result = worker->Run(index, *at, false);
+  if (*lost || result.begin != *at) {
+    result = worker->Run(index, *at, *lost, false);
+  }
   *at = result.end;
+  *lost = result.lost;
   out->batches.push_back(std::move(result.batch));
   if (result.stop == EventWalker::Stop::kLimit) return true;
   out->cut = result.stop == EventWalker::Stop::kCut;
@@ -205,9 +211,10 @@ ScannedEvents WindowScan::Run() {
     out.crc32 = CombineCrc32(out.crc32, results_[i].crc32, bytes);
   }
   uint64_t at = array_;
+  bool lost = false;
   out.cut = true;
   for (uint64_t i = array_ / window_; i < windows; ++i) {
-    if (!Accept(i, &at, workers.front().get(), &out)) break;
+    if (!Accept(i, &at, &lost, workers.front().get(), &out)) break;
   }
   out.end = at;
   for (auto& worker : workers) out.lexicons.push_back(worker->TakeLexicon());
@@ -228,9 +235,11 @@ std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
   EventWalker walker;
   RecordBatch batch;
   batch.lexicon = events->lexicons.front().get();
+  bool in_lost = false;
   while (true) {
-    const auto [stop, at] =
-        walker.Walk(text, 0, text.size() + 1, blocks->final(), &batch);
+    const auto [stop, at, lost] =
+        walker.Walk(text, 0, text.size() + 1, blocks->final(), in_lost, &batch);
+    in_lost = lost;
     events->batches.push_back(batch);
     batch.ops.clear();
     batch.calls.clear();

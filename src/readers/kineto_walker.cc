@@ -190,7 +190,7 @@ bool EventWalker::FindElement(size_t* at, Result* result) {
     origin_ = scanned_ = 0;  // quotes in it say nothing of what follows
     if (junk == Junk::kBroken) {
       if (!TakeBroken(&next, result)) {
-        result->at = *at;
+        if (!result->lost) result->at = *at;
         return false;
       }
     } else if (junk == Junk::kValue) {
@@ -234,7 +234,7 @@ EventWalker::Junk EventWalker::JunkAt(size_t at, bool after_comma,
 }
 
 EventWalker::Result EventWalker::Walk(std::string_view text, size_t from,
-                                      size_t limit, bool final,
+                                      size_t limit, bool final, bool lost,
                                       RecordBatch* batch) {
   text_ = text;
   limit_ = limit;
@@ -243,6 +243,7 @@ EventWalker::Result EventWalker::Walk(std::string_view text, size_t from,
   origin_ = scanned_ = 0;
   Result result{};
   size_t at = from;
+  if (lost && !LeaveLost(&at, &result)) return result;
   if (!FindElement(&at, &result)) return result;
   while (true) {
     Extent extent;
@@ -279,6 +280,7 @@ bool EventWalker::TakeBroken(size_t* at, Result* result) {
   size_t next = FindEventStart(text, begin + 1);
   const size_t last = FindLastBrace(text.substr(0, next), begin);
   size_t end = next;
+  bool given_up = false;
   if (last != kNowhere) {
     end = last + 1;
   } else if (next != kNowhere) {
@@ -292,6 +294,7 @@ bool EventWalker::TakeBroken(size_t* at, Result* result) {
     return false;
   } else {
     end = most;
+    given_up = true;
   }
   size_t close = end;
   while (close > begin && IsJsonSpace(text[close - 1])) --close;
@@ -299,7 +302,31 @@ bool EventWalker::TakeBroken(size_t* at, Result* result) {
   ++batch_->elements;
   *at = end;
   origin_ = scanned_ = 0;  // the bits there belong to the broken event
-  return true;
+  return !given_up || LeaveLost(at, result);
+}
+
+/// Moves `at`, within an event that was given up, to where the next one seems
+/// to begin: a ] in there says nothing. False: not in this text.
+bool EventWalker::LeaveLost(size_t* at, Result* result) {
+  const size_t begin = *at;
+  const size_t next = FindEventStart(text_, begin);
+  const size_t last =
+      next == kNowhere && final_ ? FindLastBrace(text_, begin) : kNowhere;
+  const size_t seen = std::min(limit_, text_.size());
+  if (next != kNowhere) {
+    *at = next;
+  } else if (last != kNowhere) {
+    *at = last + 1;
+  } else if (final_ && limit_ > text_.size()) {
+    *result = {Stop::kCut, begin};
+    return false;
+  } else {
+    // An event's start is told by the text in front of it, too.
+    *at = std::max(begin, seen - std::min(seen, kTextBefore));
+    *result = {limit_ > seen ? Stop::kNeedText : Stop::kLimit, *at, true};
+  }
+  batch_->counters.Add(Counter::kSkippedBytes, *at - begin);
+  return !result->lost;
 }
 
 EventKind EventWalker::KindAt(const char* cat, const Literal** text) {

@@ -27,6 +27,9 @@ namespace inferdiff {
 /// Bytes that must be readable behind the end of any text given to a walker.
 inline constexpr size_t kTextPadding = 128;
 
+/// Text in front of a place that tells whether an event begins there.
+inline constexpr size_t kTextBefore = 64;
+
 /// An event longer than this is given up: the walk resumes behind it.
 inline constexpr size_t kLongestEvent = size_t{4} << 20;
 
@@ -41,14 +44,15 @@ class EventWalker {
   struct Result {
     Stop stop;
     size_t at;
+    bool lost = false;  // `at` lies within an event that was given up
   };
 
   /// Walks from `from`, at the [ or in front of an element, a comma or the end,
   /// up to the first element that starts at or behind `limit`. Records go to
   /// `batch`. `final`: no more text will come. Call again with more text from
-  /// the same place on after kNeedText.
+  /// the same place on after kNeedText, and with the same `lost`.
   Result Walk(std::string_view text, size_t from, size_t limit, bool final,
-              RecordBatch* batch);
+              bool lost, RecordBatch* batch);
 
  private:
   /// Where an event and its args end.
@@ -77,6 +81,7 @@ class EventWalker {
   bool HasBadBits(size_t begin, size_t end) const;
   size_t QuoteFrom(size_t at) const;
   bool TakeBroken(size_t* at, Result* result);
+  bool LeaveLost(size_t* at, Result* result);
   void TakeEvent(size_t at, const Extent& extent);
   bool TakeByLayout(size_t at, const Extent& extent);
   bool ReadFlatArgs(size_t begin, size_t end, EventFields* fields) const;

@@ -97,6 +97,43 @@ std::vector<std::string> Plain(int count) {
   return events;
 }
 
+/// An event with one argument of `bytes` bytes of `item`, over and over.
+std::string Giant(const std::string& item, size_t bytes) {
+  std::string event =
+      R"({"ph": "X", "cat": "cpu_op", "name": "giant", "pid": 9, "tid": 9, )"
+      R"("ts": 5, "dur": 1, "args": {"x": [)" +
+      item;
+  while (event.size() < bytes) event += "," + item;
+  return event + "]}}";
+}
+
+TEST(KinetoFaults, GiantEventCostsItselfAlone) {
+  for (const std::string item : {"1", "[1]", R"({"a": 1})", R"("]},")"}) {
+    std::vector<std::string> events = Plain(20);
+    events.insert(events.begin() + 40, Giant(item, (size_t{5} << 20) + 7));
+    const std::string text = TraceOf(events);
+    const SourceFile file = Read(text);
+    ASSERT_EQ(file.traces.size(), 1U) << item;
+    EXPECT_EQ(file.traces[0].ops.size(), 20U) << item;
+    EXPECT_EQ(file.traces[0].ops.ordinal[19], 19U * 4 + 1 + 1) << item;
+    EXPECT_GT(file.counters[Counter::kSkippedBytes], size_t{1} << 20) << item;
+    const std::string whole = TextOf(file);
+    EXPECT_EQ(Outcome(text, 1, 100'000), whole) << item;
+    EXPECT_EQ(Outcome(text, 2, 4'096), whole) << item;
+    EXPECT_EQ(Outcome(text, 5, size_t{1} << 20), whole) << item;
+  }
+}
+
+TEST(KinetoFaults, GiantLastEventEndsTheArray) {
+  std::vector<std::string> events = Plain(20);
+  events.push_back(Giant("1", size_t{5} << 20));
+  const std::string text = TraceOf(events);
+  const SourceFile file = Read(text);
+  EXPECT_EQ(file.traces[0].ops.size(), 20U);
+  EXPECT_EQ(file.counters[Counter::kTruncatedInput], 0U);
+  EXPECT_EQ(Outcome(text, 2, 4'096), TextOf(file));
+}
+
 TEST(KinetoFaults, PlainTraceIsWhole) {
   const SourceFile file = Read(TraceOf(Plain(40)));
   ASSERT_EQ(file.traces.size(), 1U);
