@@ -107,19 +107,10 @@ size_t AppendEscape(std::string_view text, size_t at, DecodedText* out) {
   return 2;
 }
 
-}  // namespace
-
-bool IsPlainText(std::string_view raw) {
-  return std::all_of(raw.begin(), raw.end(), [](char c) {
-    return static_cast<unsigned char>(c) >= 0x20 &&
-           static_cast<unsigned char>(c) < 0x80 && c != '\\';
-  });
-}
-
-DecodedText DecodeJsonText(std::string_view raw) {
+DecodedText Decode(std::string_view raw, bool escapes) {
   DecodedText out;
   for (size_t at = 0; at < raw.size();) {
-    if (raw[at] == '\\') {
+    if (escapes && raw[at] == '\\') {
       at += AppendEscape(raw, at, &out);
       continue;
     }
@@ -136,5 +127,18 @@ DecodedText DecodeJsonText(std::string_view raw) {
   }
   return out;
 }
+
+}  // namespace
+
+bool IsPlainText(std::string_view raw) {
+  return std::all_of(raw.begin(), raw.end(), [](char c) {
+    return static_cast<unsigned char>(c) >= 0x20 &&
+           static_cast<unsigned char>(c) < 0x80 && c != '\\';
+  });
+}
+
+DecodedText DecodeJsonText(std::string_view raw) { return Decode(raw, true); }
+
+DecodedText RepairText(std::string_view raw) { return Decode(raw, false); }
 
 }  // namespace inferdiff

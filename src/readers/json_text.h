@@ -16,6 +16,9 @@ struct DecodedText {
 /// Resolves escapes; one that is malformed is kept as it is written.
 DecodedText DecodeJsonText(std::string_view raw);
 
+/// The same of text that knows no escapes: CSV, a database.
+DecodedText RepairText(std::string_view raw);
+
 /// True when DecodeJsonText would return `raw` itself, without remarks.
 bool IsPlainText(std::string_view raw);
 

@@ -2,23 +2,10 @@
 #include "readers/kineto_records.h"
 
 #include <algorithm>
-#include <initializer_list>
 #include <optional>
 
 namespace inferdiff {
 namespace {
-
-bool StartsWithAny(std::string_view text,
-                   std::initializer_list<std::string_view> prefixes) {
-  for (const std::string_view prefix : prefixes) {
-    if (text.substr(0, prefix.size()) == prefix) return true;
-  }
-  return false;
-}
-
-bool Contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
 
 int64_t CorrelationOf(const JsonScalar& scalar, ImportCounters* counters) {
   if (!scalar.present) return 0;
@@ -56,31 +43,6 @@ std::string_view PidOf(const EventFields& fields, bool is_op) {
 }
 
 }  // namespace
-
-NameUse UseOfCall(std::string_view name) {
-  if (StartsWithAny(name, {"cuda", "hip"})) {
-    name.remove_prefix(name[0] == 'c' ? 4 : 3);
-  } else if (StartsWithAny(name, {"cu"})) {
-    name.remove_prefix(2);
-  }
-  if (StartsWithAny(name, {"GraphLaunch"})) {
-    return {true, CallKind::kGraphLaunch};
-  }
-  if (Contains(name, "Launch") && Contains(name, "Kernel")) {
-    return {true, CallKind::kKernelLaunch};
-  }
-  if (Contains(name, "Synchronize")) return {true, CallKind::kSync};
-  if (StartsWithAny(name, {"Memcpy"})) return {true, CallKind::kMemcpy};
-  if (StartsWithAny(name, {"Memset"})) return {true, CallKind::kMemset};
-  if (!Contains(name, "Async") &&
-      StartsWithAny(name, {"Malloc", "Free", "Host", "Mem"}) &&
-      (Contains(name, "lloc") || Contains(name, "Free") ||
-       Contains(name, "Create") || Contains(name, "Map") ||
-       Contains(name, "Unmap") || Contains(name, "Release"))) {
-    return {true, CallKind::kAlloc};
-  }
-  return {};
-}
 
 uint32_t Lexicon::Track(std::string_view pid, std::string_view tid) {
   std::array<char, 64> buffer;

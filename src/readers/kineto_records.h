@@ -14,6 +14,7 @@
 #include "base/string_pool.h"
 #include "model/counters.h"
 #include "model/trace.h"
+#include "readers/host_calls.h"
 #include "readers/kineto_event.h"
 
 namespace inferdiff {
@@ -46,12 +47,6 @@ static_assert(sizeof(EventRecord) == 40);
 struct RawTrack {
   std::string pid;
   std::string tid;
-};
-
-/// What a host call of this name does, or that nobody asks for it.
-struct NameUse {
-  bool kept = false;
-  CallKind kind = CallKind::kKernelLaunch;
 };
 
 /// Names and tracks as one thread met them.
@@ -99,8 +94,5 @@ void AddEvent(const EventFields& fields, EventKind kind, uint64_t ordinal,
 void AddTimedEvent(const EventFields& fields, DecimalTime start,
                    DecimalTime dur, EventKind kind, uint64_t ordinal,
                    RecordBatch* batch);
-
-/// CallKind by the function's name, of either vendor.
-NameUse UseOfCall(std::string_view name);
 
 }  // namespace inferdiff

@@ -11,7 +11,7 @@
 #include "base/byte_source.h"
 #include "base/error.h"
 #include "base/input_file.h"
-#include "readers/kineto_json.h"
+#include "readers/format.h"
 
 namespace inferdiff {
 namespace {
@@ -114,12 +114,17 @@ SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
                      "the file is compressed and unfolds to nothing",
                      "it is empty, cut off or damaged: copy it again");
   }
-  if (!SniffKineto(head)) {
+  const auto formats = Formats();
+  const auto format =
+      std::find_if(formats.begin(), formats.end(), [&](const Format& one) {
+        return one.sniff({head, path});
+      });
+  if (format == formats.end()) {
     const Foreign foreign = DescribeForeign(head, path);
     throw InputError("unknown-format", path, std::string(foreign.what),
                      std::string(foreign.fix));
   }
-  SourceFile result = ReadKineto(file, compression, options);
+  SourceFile result = format->read(file, compression, options);
   result.path = path;
   result.size_bytes = file.size();
   if (result.traces.empty()) {

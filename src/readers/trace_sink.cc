@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/trace_sink.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "readers/json_text.h"
+#include "readers/launch_index.h"
+
+namespace inferdiff {
+namespace {
+
+// Sums of two times and their differences stay within 63 bits.
+constexpr int64_t kLatest = int64_t{1} << 62;
+
+bool LaunchesNothing(CallKind kind) {
+  return kind == CallKind::kSync || kind == CallKind::kAlloc;
+}
+
+LaunchIndex IndexOf(const std::vector<TraceSink::Call>& calls,
+                    ImportCounters* counters) {
+  const auto can_launch = [](const TraceSink::Call& call) {
+    return call.correlation != 0 && !LaunchesNothing(call.kind);
+  };
+  int64_t min = INT64_MAX;
+  int64_t max = INT64_MIN;
+  size_t count = 0;
+  for (const TraceSink::Call& call : calls) {
+    if (!can_launch(call)) continue;
+    min = std::min(min, call.correlation);
+    max = std::max(max, call.correlation);
+    ++count;
+  }
+  LaunchIndex index(min, max, count);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (can_launch(calls[i]) &&
+        !index.Add(calls[i].correlation, static_cast<uint32_t>(i)) &&
+        counters != nullptr) {
+      counters->Add(Counter::kDuplicateCorrelation);
+    }
+  }
+  return index;
+}
+
+Annotation RangeOf(uint32_t where, bool on_gpu, int64_t start_ns,
+                   int64_t end_ns, NameId name, uint64_t ordinal) {
+  Annotation range;
+  range.start_ns = start_ns;
+  range.dur_ns = end_ns - start_ns;
+  range.name = name;
+  range.where = where;
+  range.on_gpu = on_gpu;
+  range.ordinal = ordinal;
+  return range;
+}
+
+/// The row behind `key`, made by `add` where there is none.
+template <typename Key, typename Add>
+uint32_t FindOrAdd(std::map<Key, uint32_t>* index, const Key& key, size_t next,
+                   const Add& add) {
+  const auto [it, added] = index->emplace(key, static_cast<uint32_t>(next));
+  if (added) add();
+  return it->second;
+}
+
+}  // namespace
+
+TraceSink::TraceSink(ImportCounters* counters) : counters_(counters) {}
+
+NameId TraceSink::Name(std::string_view text) {
+  const NameId next = names_->size();
+  if (IsPlainText(text)) return names_->Intern(text);
+  const DecodedText repaired = RepairText(text);
+  const NameId id = names_->Intern(repaired.text);
+  if (id != next) return id;
+  if (repaired.replaced) counters_->Add(Counter::kInvalidUtf8);
+  if (repaired.has_control) counters_->Add(Counter::kControlCharacter);
+  return id;
+}
+
+uint32_t TraceSink::Process(int64_t key, std::string_view label) {
+  return FindOrAdd(&process_index_, std::pair(key, std::string(label)),
+                   processes_.size(), [&] {
+                     processes_.push_back({key, std::string(label), {}, {}});
+                   });
+}
+
+uint32_t TraceSink::Thread(uint32_t process, int64_t id,
+                           std::string_view label) {
+  return FindOrAdd(&thread_index_, std::pair(process, id), threads_.size(),
+                   [&] {
+                     threads_.push_back({process, std::string(label)});
+                   });
+}
+
+uint32_t TraceSink::Device(uint32_t process, int64_t device) {
+  return FindOrAdd(
+      &device_index_, std::pair(process, device), devices_.size(), [&] {
+        // Every trace looks through the calls of its process.
+        constexpr size_t kMostTraces = 1024;
+        if (devices_.size() == kMostTraces) {
+          throw InputError("too-many-devices", "",
+                           "the trace has operations of more than 1024 devices",
+                           "the file is damaged, or no profiler wrote it");
+        }
+        devices_.push_back({process, {}, {}, {}});
+        devices_.back().info.device = device;
+      });
+}
+
+uint32_t TraceSink::Lane(uint32_t device, int64_t id, std::string_view label) {
+  return FindOrAdd(&lane_index_, std::pair(device, id), lanes_.size(), [&] {
+    lanes_.push_back({device, {id, std::string(label)}});
+  });
+}
+
+bool TraceSink::Accept(int64_t start_ns, int64_t* end_ns) {
+  if (start_ns < -kLatest || start_ns > kLatest || *end_ns < -kLatest ||
+      *end_ns > kLatest) {
+    counters_->Add(Counter::kTimeOutOfRange);
+    return false;
+  }
+  if (*end_ns < start_ns) {
+    counters_->Add(Counter::kNegativeDuration);
+    *end_ns = start_ns;
+  }
+  return true;
+}
+
+void TraceSink::AddOp(const Op& op) {
+  Op kept = op;
+  if (!Accept(op.start_ns, &kept.end_ns)) return;
+  devices_[lanes_[op.lane].device].ops.push_back(kept);
+  ++op_count_;
+}
+
+void TraceSink::AddCall(const Call& call) {
+  Call kept = call;
+  if (!Accept(call.start_ns, &kept.end_ns)) return;
+  processes_[threads_[call.thread].process].calls.push_back(kept);
+}
+
+void TraceSink::AddRange(uint32_t thread, int64_t start_ns, int64_t end_ns,
+                         NameId name, uint64_t ordinal) {
+  if (!Accept(start_ns, &end_ns)) return;
+  processes_[threads_[thread].process].ranges.push_back(
+      RangeOf(thread, false, start_ns, end_ns, name, ordinal));
+}
+
+void TraceSink::AddGpuRange(uint32_t lane, int64_t start_ns, int64_t end_ns,
+                            NameId name, uint64_t ordinal) {
+  if (!Accept(start_ns, &end_ns)) return;
+  devices_[lanes_[lane].device].ranges.push_back(
+      RangeOf(lane, true, start_ns, end_ns, name, ordinal));
+}
+
+void TraceSink::FillLanes(uint32_t device, Trace* trace) {
+  std::vector<uint32_t> mine;
+  for (uint32_t i = 0; i < lanes_.size(); ++i)
+    if (lanes_[i].device == device) mine.push_back(i);
+  std::sort(mine.begin(), mine.end(), [this](uint32_t a, uint32_t b) {
+    return lanes_[a].lane.id < lanes_[b].lane.id;
+  });
+  for (const uint32_t lane : mine) {
+    lane_number_[lane] = static_cast<uint32_t>(trace->lanes.size());
+    trace->lanes.push_back(lanes_[lane].lane);
+  }
+}
+
+void TraceSink::FillOps(DeviceRows* rows, Trace* trace) {
+  for (Op& op : rows->ops) op.lane = lane_number_[op.lane];
+  std::sort(rows->ops.begin(), rows->ops.end(), [](const Op& a, const Op& b) {
+    return std::tie(a.start_ns, a.end_ns, a.lane, a.ordinal) <
+           std::tie(b.start_ns, b.end_ns, b.lane, b.ordinal);
+  });
+  GpuOps& ops = trace->ops;
+  const size_t count = rows->ops.size();
+  ReserveHuge(&ops.start_ns, count);
+  ReserveHuge(&ops.dur_ns, count);
+  ReserveHuge(&ops.correlation, count);
+  ReserveHuge(&ops.ordinal, count);
+  ReserveHuge(&ops.name, count);
+  ReserveHuge(&ops.lane, count);
+  ReserveHuge(&ops.kind, count);
+  for (const Op& op : rows->ops) {
+    ops.start_ns.push_back(op.start_ns);
+    ops.dur_ns.push_back(op.end_ns - op.start_ns);
+    ops.correlation.push_back(op.correlation);
+    ops.ordinal.push_back(op.ordinal);
+    ops.name.push_back(op.name);
+    ops.lane.push_back(op.lane);
+    ops.kind.push_back(op.kind);
+  }
+  rows->ops = {};
+}
+
+/// Sets `launch` to indices in the process's calls; returns which of those are
+/// meant.
+std::vector<uint8_t> TraceSink::LinkOps(const Host& host, bool count,
+                                        Trace* trace) {
+  const LaunchIndex index = IndexOf(host.calls, count ? counters_ : nullptr);
+  std::vector<uint8_t> linked(host.calls.size(), 0);
+  GpuOps& ops = trace->ops;
+  ReserveHuge(&ops.launch, ops.size());
+  for (const int64_t correlation : ops.correlation) {
+    const uint32_t call = correlation == 0 ? kNone : index.Find(correlation);
+    ops.launch.push_back(call);
+    if (call == kNone) {
+      counters_->Add(Counter::kUnlinkedOp);
+    } else {
+      linked[call] = 1;
+    }
+  }
+  return linked;
+}
+
+uint32_t TraceSink::ThreadIn(uint32_t thread, Trace* trace) {
+  uint32_t& number = thread_number_[thread];
+  if (number == kNone) {
+    number = static_cast<uint32_t>(trace->threads.size());
+    trace->threads.push_back(
+        {processes_[threads_[thread].process].label, threads_[thread].label});
+  }
+  return number;
+}
+
+/// `count`: the first trace of its process, which counts for all.
+void TraceSink::FillCalls(const Host& host, bool count, Trace* trace) {
+  std::vector<uint8_t> kept = LinkOps(host, count, trace);
+  std::vector<uint32_t> number(kept.size(), kNone);
+  HostCalls& out = trace->calls;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const Call& call = host.calls[i];
+    if (call.kind == CallKind::kGraphLaunch) ++trace->info.graph_launches;
+    if (kept[i] == 0 && call.kind != CallKind::kGraphLaunch &&
+        !LaunchesNothing(call.kind)) {
+      continue;
+    }
+    const uint32_t thread = ThreadIn(call.thread, trace);
+    if (thread > UINT16_MAX) {
+      throw InputError("too-many-threads", "",
+                       "more than 65536 host threads launch GPU work",
+                       "the file is damaged, or no profiler wrote it");
+    }
+    number[i] = static_cast<uint32_t>(out.size());
+    out.start_ns.push_back(call.start_ns);
+    out.dur_ns.push_back(call.end_ns - call.start_ns);
+    out.correlation.push_back(call.correlation);
+    out.name.push_back(call.name);
+    out.thread.push_back(static_cast<uint16_t>(thread));
+    out.kind.push_back(call.kind);
+  }
+  for (uint32_t& launch : trace->ops.launch)
+    if (launch != kNone) launch = number[launch];
+}
+
+void TraceSink::FillRanges(const DeviceRows& rows, Trace* trace) {
+  for (Annotation range : processes_[rows.process].ranges) {
+    range.where = ThreadIn(range.where, trace);
+    trace->annotations.push_back(range);
+  }
+  for (Annotation range : rows.ranges) {
+    range.where = lane_number_[range.where];
+    trace->annotations.push_back(range);
+  }
+  std::sort(trace->annotations.begin(), trace->annotations.end(),
+            [](const Annotation& a, const Annotation& b) {
+              return std::tuple(a.start_ns, -a.dur_ns, a.ordinal) <
+                     std::tuple(b.start_ns, -b.dur_ns, b.ordinal);
+            });
+}
+
+void TraceSink::Finish(SourceFile* file) {
+  for (Host& host : processes_) {
+    std::sort(host.calls.begin(), host.calls.end(),
+              [](const Call& a, const Call& b) {
+                return std::tie(a.start_ns, a.ordinal) <
+                       std::tie(b.start_ns, b.ordinal);
+              });
+  }
+  std::vector<uint32_t> order(devices_.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+    const Host& left = processes_[devices_[a].process];
+    const Host& right = processes_[devices_[b].process];
+    return std::tie(left.key, left.label, devices_[a].info.device) <
+           std::tie(right.key, right.label, devices_[b].info.device);
+  });
+  std::vector<uint8_t> counted(processes_.size(), 0);
+  lane_number_.assign(lanes_.size(), kNone);
+  for (const uint32_t device : order) {
+    DeviceRows& rows = devices_[device];
+    if (rows.ops.empty()) continue;
+    thread_number_.assign(threads_.size(), kNone);
+    Trace& trace = file->traces.emplace_back();
+    trace.info = rows.info;
+    FillLanes(device, &trace);
+    FillOps(&rows, &trace);
+    FillCalls(processes_[rows.process], counted[rows.process] == 0, &trace);
+    counted[rows.process] = 1;
+    FillRanges(rows, &trace);
+    trace.names = names_;
+  }
+}
+
+}  // namespace inferdiff
