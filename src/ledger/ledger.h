@@ -17,10 +17,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/stat.h"
 #include "classify/classify.h"
+#include "ledger/collectives.h"
 #include "model/trace.h"
 #include "steps/steps.h"
 
@@ -98,7 +100,9 @@ struct KernelRow {
   Category category = Category::kUnclassified;
   std::string rule;  // RuleInfo::id
   std::string library;
-  Amounts amounts;
+  Amounts amounts;  // without rank_wait_ns
+  /// Sum of its calls' waiting for other ranks: LedgerResult::rank_wait.
+  int64_t rank_wait_ns = 0;
   Stat call_ns;  // unclipped duration of its calls
 };
 
@@ -172,6 +176,14 @@ struct Provenance {
   std::string rules_hash;
 };
 
+/// How the waiting for other ranks is known.
+enum class WaitBasis : uint8_t {
+  kUnknown,  // nothing says what of a collective is waiting
+  kOneRank,  // a lower bound: what exceeds the same call's low quantile
+  kRankSet,  // measured: until the last rank arrived
+};
+std::string_view IdOf(WaitBasis basis);  // "one_rank"
+
 /// One side of a comparison, complete: nothing needs the trace again.
 struct LedgerResult {
   Provenance source;
@@ -182,6 +194,11 @@ struct LedgerResult {
   std::vector<StepAmounts> step_amounts;  // one a used step
   PerStep per_step;
   std::array<Amounts, kCategoryCount> categories{};
+  /// The pseudo-category: inside sum and busy, in no category. Its count is
+  /// that of calls that waited.
+  Amounts rank_wait;
+  WaitBasis wait_basis = WaitBasis::kUnknown;
+  Collectives collectives;
   std::vector<KernelRow> kernels;   // by attributed, then name
   std::vector<FamilyRow> families;  // by attributed, then family
   std::array<HistogramBucket, 63> histogram{};
