@@ -61,7 +61,6 @@ struct LayoutCache {
   bool known = false;
   Literal before_ph;
   Literal ph_to_cat;
-  Literal separator;  // between two events, the second's { excluded
   std::array<KindLayout, 8> kinds;
 
   /// From an event whose ph is X and whose ph and cat were found.

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "readers/kineto_walker.h"
+#include "readers/kineto_event_reader.h"
 
 namespace inferdiff {
 
