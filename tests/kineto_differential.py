@@ -25,6 +25,9 @@ KINDS = {"kernel": "kernel", "Kernel": "kernel", "gpu_memcpy": "memcpy",
          "Memcpy": "memcpy", "gpu_memset": "memset", "Memset": "memset"}
 
 
+ZEROS = ["0", '"0"', "0.0", "0e0"]  # ways to write a device
+
+
 def to_ns(value):
     exact = decimal.Decimal(str(value)) * 1000
     return int(exact.to_integral_value(decimal.ROUND_HALF_UP))
@@ -41,7 +44,7 @@ def expected(text):
         if kind is None:
             continue
         args = event.get("args", {})
-        devices.add(int(event["pid"]))
+        devices.add(int(decimal.Decimal(event["pid"])))
         rows.append((ordinal, to_ns(event["ts"]), max(0, to_ns(event["dur"])),
                      kind, int(args.get("correlation", 0)), event["name"]))
     return sorted(rows), sorted(devices)
@@ -77,6 +80,15 @@ def dumped_device(binary, path, threads, device):
     return rows
 
 
+def escaped(rng, text):
+    """A letter of a key or of a category written as an escape."""
+    word = rng.choice(['"ph"', '"cat"', '"X"', '"kernel"', '"args"', '"pid"',
+                       '"correlation"', '"dur"', '"name"'])
+    at = rng.randrange(1, len(word) - 1)
+    return text.replace(word, f"{word[:at]}\\u{ord(word[at]):04x}"
+                              f"{word[at + 1:]}")
+
+
 def generated(seed):
     rng = random.Random(seed)
     events = []
@@ -102,12 +114,16 @@ def generated(seed):
             members = ['"ph": "f"', '"cat": "kernel"', f'"ts": {ts}']
         else:
             members = ['"ph": "X"', f'"cat": "{kind}"', f'"name": "{name}"',
-                       '"pid": 0', f'"tid": {rng.choice([7, 20])}',
+                       f'"pid": {rng.choice(ZEROS)}',
+                       f'"tid": {rng.choice([7, 20])}',
                        f'"ts": {quote}{ts}{quote}', f'"dur": {dur}',
                        '"args": {' + ", ".join(args) + "}"]
         if rng.random() < 0.1:
             rng.shuffle(members)
-        events.append("{" + ", ".join(members) + "}")
+        text = "{" + ", ".join(members) + "}"
+        if rng.random() < 0.1:
+            text = escaped(rng, text)
+        events.append(text)
     events.append('{"ph":"X","cat":"kernel","name":"last","pid":0,"tid":7,'
                   '"ts":5115527807042.001,"dur":1}')
     between = rng.choice([",", ",\n  ", " ,\r\n\t"])

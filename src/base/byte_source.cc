@@ -3,6 +3,7 @@
 
 #include <isa-l/igzip_lib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 #include <string>
@@ -187,6 +188,7 @@ class ZstdSource : public CompressedSource {
       const size_t in_before = in_.pos;
       const size_t hint = ZSTD_decompressStream(context_, &out, &in_);
       if (ZSTD_isError(hint) != 0) {
+        RefuseSettings(ZSTD_getErrorCode(hint));
         corrupt_ = done_ = true;
         break;
       }
@@ -196,6 +198,20 @@ class ZstdSource : public CompressedSource {
       if (flushing_) break;
     }
     return out.pos;
+  }
+
+  /// Sound data of settings that this program does not follow.
+  void RefuseSettings(ZSTD_ErrorCode code) const {
+    if (code == ZSTD_error_frameParameter_windowTooLarge) {
+      throw InputError("zstd-settings", disk_.file().path(),
+                       "unpacking the file takes a window of more than 128 MiB",
+                       "unpack it first: zstd -d --memory=2048MB FILE");
+    }
+    if (code == ZSTD_error_dictionary_wrong) {
+      throw InputError("zstd-settings", disk_.file().path(),
+                       "the file was packed with a dictionary",
+                       "unpack it first: zstd -d -D DICTIONARY FILE");
+    }
   }
 
   ZSTD_DCtx* context_;
@@ -236,6 +252,10 @@ Compression DetectCompression(const InputFile& file) {
   const std::string_view bytes(head, file.ReadAt(0, head, sizeof(head)));
   if (bytes.substr(0, 2) == "\x1f\x8b") return Compression::kGzip;
   if (bytes == "\x28\xb5\x2f\xfd") return Compression::kZstd;
+  // pzstd puts frames of its own in front, 0x184d2a5X in little endian.
+  if ((head[0] & '\xf0') == '\x50' && bytes.substr(1) == "\x2a\x4d\x18") {
+    return Compression::kZstd;
+  }
   return Compression::kPlain;
 }
 

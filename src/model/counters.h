@@ -21,7 +21,8 @@ enum class Severity : uint8_t {
   X(kMalformedRecord, "malformed_record", kDataLoss,                    \
     "records that could not be parsed were skipped")                    \
   X(kMissingField, "missing_field", kDataLoss,                          \
-    "GPU records without a usable time, duration or name were skipped") \
+    "GPU records without a usable time, duration, name or device were " \
+    "skipped")                                                          \
   X(kTimeOutOfRange, "time_out_of_range", kDataLoss,                    \
     "records with a time or duration beyond 2^53 us were skipped")      \
   X(kTruncatedInput, "truncated_input", kDataLoss,                      \
@@ -48,6 +49,8 @@ enum class Severity : uint8_t {
     "fractions of a microsecond may lack their leading zeros")          \
   X(kHugeInteger, "huge_integer", kRepaired,                            \
     "integers beyond 64 bits in ignored fields were accepted")          \
+  X(kUnclearLane, "unclear_lane", kRepaired,                            \
+    "GPU records without a stream were put on a lane of their own")     \
   X(kLongName, "long_name", kInfo, "names are longer than 16 kB")       \
   X(kUnlinkedOp, "unlinked_op", kInfo,                                  \
     "GPU records have no launch call in the trace")                     \

@@ -154,9 +154,16 @@ void Assembler::PlanTraces() {
   for (size_t i = 0; i < ops_on.size(); ++i) {
     if (ops_on[i] == 0) continue;
     const Track& track = tracks_.tracks()[i];
+    if (!track.pid_number) {
+      file_->counters.Add(Counter::kMissingField, ops_on[i]);
+      continue;
+    }
+    if (track.tid.empty()) {
+      file_->counters.Add(Counter::kUnclearLane, ops_on[i]);
+    }
     if (plans_.empty() || plans_.back().scope != track.scope ||
         plans_.back().device != track.pid_number) {
-      plans_.push_back({track.scope, track.pid_number, 0, {}});
+      plans_.push_back({track.scope, *track.pid_number, 0, {}});
     }
     // Every trace looks through the calls and tracks of the whole file.
     constexpr size_t kMostTraces = 1024;
@@ -178,7 +185,9 @@ void Assembler::OrderOps() {
   }
   for (const RecordBatch& batch : batches_) {
     for (const EventRecord& op : batch.ops) {
-      RecordOrder& order = plans_[plan_of_track_[op.track]].ops;
+      const uint32_t plan = plan_of_track_[op.track];
+      if (plan == kNone) continue;  // of no device
+      RecordOrder& order = plans_[plan].ops;
       order.start_ns.push_back(op.start_ns);
       order.record.push_back(&op);
     }
@@ -219,7 +228,7 @@ void Assembler::FillLanes(const TracePlan& plan, Trace* trace) {
     if (plan_of_track_[i] != which) continue;
     const Track& track = tracks_.tracks()[i];
     lane_of_track_[i] = static_cast<uint32_t>(trace->lanes.size());
-    trace->lanes.push_back({track.tid_number, track.tid});
+    trace->lanes.push_back({track.tid_number.value_or(0), track.tid});
   }
 }
 
@@ -389,7 +398,7 @@ uint32_t Assembler::PlaceOf(const EventRecord& range, const TracePlan& plan,
   uint32_t& lane = lane_of_track_[range.track];
   if (lane == kNone) {  // a stream with ranges and without ops
     lane = static_cast<uint32_t>(trace->lanes.size());
-    trace->lanes.push_back({track.tid_number, track.tid});
+    trace->lanes.push_back({track.tid_number.value_or(0), track.tid});
   }
   return lane;
 }

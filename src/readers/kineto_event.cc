@@ -5,9 +5,17 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <string>
+
+#include "readers/json_text.h"
 
 namespace inferdiff {
 namespace {
+
+/// Any letter of a JSON string may be written as an escape; nearly none is.
+bool HasEscape(std::string_view text) {
+  return text.find('\\') != std::string_view::npos;
+}
 
 bool IsSpace(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -188,6 +196,8 @@ bool EventParser::ReadObject(Member read_member) {
     }
     std::string_view key;
     if (!ReadString(Role::kKey, &key)) return false;
+    std::string decoded;
+    if (HasEscape(key)) key = decoded = DecodeJsonText(key).text;
     SkipSpace();
     if (Peek() != ':') return false;
     ++at_;
@@ -231,8 +241,7 @@ bool EventParser::ReadKind(EventFields* fields) {
     if (key == "ph" && !fields->ph.present) slot = &fields->ph;
     if (key == "cat" && !fields->cat.present) slot = &fields->cat;
     if (!ReadValue(slot)) return false;
-    done =
-        fields->ph.present && (fields->ph.text != "X" || fields->cat.present);
+    done = fields->ph.present && (!IsActivity(*fields) || fields->cat.present);
     return !done;
   };
   return ReadObject(read_field) || done;
@@ -254,7 +263,14 @@ std::optional<size_t> ParseEvent(std::string_view text, Strictness strictness,
   return parser.at();
 }
 
+bool IsActivity(const EventFields& fields) {
+  const std::string_view ph = fields.ph.text;
+  return ph == "X" || (HasEscape(ph) && DecodeJsonText(ph).text == "X");
+}
+
 EventKind KindOf(std::string_view cat) {
+  std::string decoded;
+  if (HasEscape(cat)) cat = decoded = DecodeJsonText(cat).text;
   struct Row {
     std::string_view cat;
     EventKind kind;
@@ -341,6 +357,27 @@ bool ReadDecimal(std::string_view text, Decimal* out) {
 }
 
 }  // namespace
+
+std::optional<int64_t> ParseWholeNumber(std::string_view text) {
+  if (const auto integer = ParseInteger(text)) return integer;
+  Decimal decimal;
+  if (!ReadDecimal(text, &decimal)) return std::nullopt;
+  constexpr int64_t kMostDigits = 18;  // fit into 64 bits, whatever they are
+  if (decimal.point > kMostDigits) return std::nullopt;
+  int64_t value = 0;
+  for (size_t i = 0; i < decimal.count; ++i) {
+    const int64_t digit = decimal.digits[i] - '0';
+    if (static_cast<int64_t>(i) < decimal.point) {
+      value = value * 10 + digit;
+    } else if (digit != 0) {
+      return std::nullopt;
+    }
+  }
+  for (auto i = static_cast<int64_t>(decimal.count); i < decimal.point; ++i) {
+    value *= 10;
+  }
+  return decimal.negative ? -value : value;
+}
 
 TimeError ParseTime(std::string_view text, DecimalTime* time) {
   constexpr int64_t kMaxUs = int64_t{1} << 53;

@@ -52,7 +52,10 @@ std::optional<size_t> ParseEvent(std::string_view text, Strictness strictness,
 /// False when the text is malformed before that.
 bool FindKind(std::string_view text, EventFields* fields);
 
-/// What an event is to this reader, by ph and cat.
+/// Whether ph is X: an activity with a duration.
+bool IsActivity(const EventFields& fields);
+
+/// What an activity is to this reader, by cat, escapes not resolved.
 enum class EventKind : uint8_t {
   kOther,
   kKernel,
@@ -87,5 +90,8 @@ const char* ParsePlainTime(const char* text, DecimalTime* time);
 
 /// Whole text as an int64, with a sign or without.
 std::optional<int64_t> ParseInteger(std::string_view text);
+
+/// The same of a decimal number without a fraction: 7, 7.0 and 7e0.
+std::optional<int64_t> ParseWholeNumber(std::string_view text);
 
 }  // namespace inferdiff

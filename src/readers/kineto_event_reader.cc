@@ -51,7 +51,7 @@ void EventReader::TakeSlowly(std::string_view event, Strictness strictness,
       counters->Add(Counter::kMalformedRecord);
       return;
     }
-    if (fields.ph.text != "X" || !fields.cat.present) return;
+    if (!IsActivity(fields) || !fields.cat.present) return;
     layouts_.LearnHead(event, fields);
     if (KindOf(fields.cat.text) == EventKind::kOther) return;
     fields = {};
@@ -68,7 +68,7 @@ void EventReader::TakeSlowly(std::string_view event, Strictness strictness,
     counters->Add(Counter::kUnescapedQuote);
   }
   const EventKind kind = KindOf(fields.cat.text);
-  if (fields.ph.text != "X" || kind == EventKind::kOther) return;
+  if (!IsActivity(fields) || kind == EventKind::kOther) return;
   if (extent != nullptr) {
     const size_t begin = static_cast<size_t>(event.data() - text_.data());
     layouts_.LearnKind(event, fields, kind, extent->args_begin - begin,
@@ -134,7 +134,7 @@ bool EventReader::ReadHead(const KindLayout& layout, const char** at,
       p = text_.data() +
           finder_->QuoteFrom(static_cast<size_t>(p - text_.data()));
     } else {
-      constexpr ptrdiff_t kLongest = 20;
+      constexpr ptrdiff_t kLongest = 18;  // surely within 64 bits
       while ((IsDigit(*p) || *p == '-') && p - begin < kLongest) ++p;
       if (p == begin) return false;
     }
@@ -155,6 +155,9 @@ bool EventReader::ReadHead(const KindLayout& layout, const char** at,
 bool EventReader::ReadFlatArgs(size_t begin, size_t end,
                                EventFields* fields) const {
   size_t at = begin;
+  // A key may be spelled with escapes.
+  if (std::memchr(text_.data() + begin, '\\', end - begin) != nullptr)
+    return false;
   while (true) {
     at = SkipJsonSpace(text_, at);
     if (at >= end) return at == end;

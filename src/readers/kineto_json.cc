@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "readers/kineto_assemble.h"
+#include "readers/kineto_boundary.h"
 #include "readers/kineto_meta.h"
 #include "readers/kineto_scan.h"
 #include "readers/text_blocks.h"
@@ -19,24 +20,65 @@ namespace {
 /// Text around the events that is looked at.
 constexpr size_t kMostMetadata = size_t{4} << 20;
 
-/// Where the [ of the array of events stands; npos when `text` has no array of
-/// events, or not yet.
-size_t FindArray(std::string_view text) {
-  const auto skip = [&](size_t at) {
-    return text.find_first_not_of(" \n\r\t", at);
-  };
-  const size_t first = skip(0);
-  if (first == text.npos) return first;
-  if (text[first] == '[') return first;
+/// Looks for the [ of the array of events in text that grows at its end. That
+/// of the outermost object counts, however many a tool has nested in front of
+/// it; a nested one only where there is no other.
+class ArrayFinder {
+ public:
+  static constexpr size_t kNowhere = std::string_view::npos;
+
+  /// Where it stands; kNowhere: not in this text. `final`: no more will come.
+  size_t Find(std::string_view text, bool final);
+
+ private:
+  enum class Match : uint8_t { kNo, kYes, kNeedText };
+  Match MatchKey(std::string_view text, size_t* bracket) const;
+
+  size_t at_ = 0;  // what is in front has been looked at
+  int64_t depth_ = 0;
+  bool in_string_ = false;
+  size_t nested_ = kNowhere;
+};
+
+/// Whether `"traceEvents": [` stands at at_.
+ArrayFinder::Match ArrayFinder::MatchKey(std::string_view text,
+                                         size_t* bracket) const {
   constexpr std::string_view kKey = "\"traceEvents\"";
-  for (size_t at = text.find(kKey); at != text.npos;
-       at = text.find(kKey, at + 1)) {
-    const size_t colon = skip(at + kKey.size());
-    if (colon == text.npos || text[colon] != ':') continue;
-    const size_t bracket = skip(colon + 1);
-    if (bracket != text.npos && text[bracket] == '[') return bracket;
+  const std::string_view here = text.substr(at_, kKey.size());
+  if (here != kKey.substr(0, here.size())) return Match::kNo;
+  const size_t colon = SkipJsonSpace(text, at_ + here.size());
+  if (colon >= text.size()) return Match::kNeedText;
+  if (text[colon] != ':') return Match::kNo;
+  *bracket = SkipJsonSpace(text, colon + 1);
+  if (*bracket >= text.size()) return Match::kNeedText;
+  return text[*bracket] == '[' ? Match::kYes : Match::kNo;
+}
+
+size_t ArrayFinder::Find(std::string_view text, bool final) {
+  const size_t first = SkipJsonSpace(text, 0);
+  if (first < text.size() && text[first] == '[') return first;
+  for (; at_ < text.size(); ++at_) {
+    const char c = text[at_];
+    if (c == '"') {
+      size_t bracket = kNowhere;
+      const Match match = MatchKey(text, &bracket);
+      if (match == Match::kNeedText && !final) return kNowhere;
+      if (match == Match::kYes) {
+        if (depth_ == 1 && !in_string_) return bracket;
+        nested_ = std::min(nested_, bracket);
+      }
+      in_string_ = !in_string_;
+    } else if (in_string_) {
+      if (c != '\\') continue;
+      if (at_ + 1 == text.size() && !final) return kNowhere;
+      ++at_;
+    } else if (c == '{' || c == '[') {
+      ++depth_;
+    } else if (c == '}' || c == ']') {
+      --depth_;
+    }
   }
-  return text.npos;
+  return final ? nested_ : kNowhere;
 }
 
 struct Prologue {
@@ -45,13 +87,15 @@ struct Prologue {
 };
 
 Prologue ReadPrologue(const InputFile& file, TextBlocks* blocks) {
+  ArrayFinder finder;
   std::string_view text = blocks->Next({});
   while (true) {
-    const size_t array = FindArray(text);
+    const bool final = blocks->final() || text.size() > kMostMetadata;
+    const size_t array = finder.Find(text, final);
     if (array != text.npos) {
       return {std::string(text.substr(0, array)), text.substr(array)};
     }
-    if (blocks->final() || text.size() > kMostMetadata) {
+    if (final) {
       throw InputError("no-trace-events", file.path(),
                        "the file is JSON without an array of trace events",
                        "name a trace written by torch.profiler");
@@ -76,6 +120,18 @@ bool IsWhole(std::string_view prologue, std::string_view epilogue) {
   return last != epilogue.npos && epilogue[last] == '}';
 }
 
+/// Whether events stand in text that should have none: of another trace in
+/// the file, or because damage looked like the end of the array.
+bool HoldsEvents(std::string_view epilogue) {
+  constexpr std::string_view kKey = "\"ph\"";
+  for (size_t at = epilogue.find(kKey); at != epilogue.npos;
+       at = epilogue.find(kKey, at + 1)) {
+    const size_t colon = SkipJsonSpace(epilogue, at + kKey.size());
+    if (colon < epilogue.size() && epilogue[colon] == ':') return true;
+  }
+  return false;
+}
+
 struct Input {
   const InputFile& file;
   Compression compression;
@@ -88,6 +144,7 @@ struct Content {
   ScannedEvents events;
   KinetoMetadata metadata;
   bool whole = true;
+  size_t left_out = 0;  // bytes behind the array that hold events
   bool truncated = false;
   bool corrupt = false;
   uint32_t crc32 = 0;
@@ -98,6 +155,9 @@ void TakeEnds(std::string_view prologue, std::string_view epilogue,
   content->metadata.Add(prologue);
   if (content->events.cut) return;
   content->metadata.Add(epilogue);
+  if (HoldsEvents(epilogue)) {
+    content->left_out = std::min(epilogue.size(), kMostMetadata);
+  }
   content->whole = IsWhole(prologue, epilogue);
 }
 
@@ -158,6 +218,7 @@ SourceFile ReadKineto(const InputFile& file, Compression compression,
   const bool truncated =
       content.events.cut || content.truncated || !content.whole;
   if (truncated) result.counters.Add(Counter::kTruncatedInput);
+  result.counters.Add(Counter::kSkippedBytes, content.left_out);
   if (content.corrupt) result.counters.Add(Counter::kCorruptCompression);
   AssembleTraces(std::move(content.events.batches),
                  std::move(content.events.lexicons), content.metadata,

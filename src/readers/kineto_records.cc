@@ -4,13 +4,20 @@
 #include <algorithm>
 #include <optional>
 
+#include "readers/json_text.h"
+#include "readers/kineto_tracks.h"
+
 namespace inferdiff {
 namespace {
 
 int64_t CorrelationOf(const JsonScalar& scalar, ImportCounters* counters) {
   if (!scalar.present) return 0;
-  const std::optional<int64_t> value = ParseInteger(scalar.text);
-  if (!value) counters->Add(Counter::kHugeInteger);
+  const std::optional<int64_t> value = ParseWholeNumber(scalar.text);
+  // A bare one was counted when it was read.
+  if (!value && scalar.quoted && !scalar.text.empty() &&
+      scalar.text.find_first_not_of("0123456789") == scalar.text.npos) {
+    counters->Add(Counter::kHugeInteger);
+  }
   return value.value_or(0);
 }
 
@@ -34,12 +41,14 @@ bool IsKept(const EventFields& call, RecordBatch* batch) {
 }
 
 /// A device that the pid does not name stands in the args.
-std::string_view PidOf(const EventFields& fields, bool is_op) {
+std::string_view PidOf(const EventFields& fields, bool on_gpu,
+                       std::string* joined) {
   const std::string_view pid = fields.pid.text;
-  const bool has_number =
-      pid.find_first_of("0123456789") != std::string_view::npos;
-  return is_op && fields.device.present && !has_number ? fields.device.text
-                                                       : pid;
+  if (!on_gpu || !fields.device.present) return pid;
+  const std::string_view scope = ScopeOf(pid);
+  if (TrackNumber(pid.substr(scope.size()))) return pid;
+  *joined = scope;
+  return joined->append(fields.device.text);
 }
 
 }  // namespace
@@ -61,8 +70,8 @@ uint32_t Lexicon::Track(std::string_view pid, std::string_view tid) {
 
 NameUse Lexicon::UseOf(uint32_t name) {
   while (use_of_name.size() <= name) {
-    use_of_name.push_back(
-        UseOfCall(names[static_cast<NameId>(use_of_name.size())]));
+    const std::string_view raw = names[static_cast<NameId>(use_of_name.size())];
+    use_of_name.push_back(UseOfCall(DecodeJsonText(raw).text));
   }
   return use_of_name[name];
 }
@@ -144,8 +153,10 @@ void AddTimedEvent(const EventFields& fields, DecimalTime start,
   if (op || kind == EventKind::kHostCall) {
     record.correlation = CorrelationOf(fields.correlation, &batch->counters);
   }
+  const bool on_gpu = op || kind == EventKind::kGpuRange;
+  std::string joined;
   record.track =
-      batch->lexicon->Track(PidOf(fields, op.has_value()), fields.tid.text);
+      batch->lexicon->Track(PidOf(fields, on_gpu, &joined), fields.tid.text);
   if (op) {
     batch->ops.push_back(record);
   } else if (kind == EventKind::kHostCall) {

@@ -30,8 +30,12 @@ struct WindowResult {
 /// Walks windows of a plain file, one at a time, for one thread.
 class WindowWorker {
  public:
-  WindowWorker(const InputFile& file, size_t window)
-      : file_(file), window_(window), lexicon_(std::make_unique<Lexicon>()) {}
+  /// `array`: where the [ stands.
+  WindowWorker(const InputFile& file, uint64_t array, size_t window)
+      : file_(file),
+        array_(array),
+        window_(window),
+        lexicon_(std::make_unique<Lexicon>()) {}
 
   /// Window number `index` from `begin`, or from a guess when that is
   /// kNoEvent. `lost`: `begin` lies within an event that was given up.
@@ -45,6 +49,7 @@ class WindowWorker {
   std::string_view text() const { return {memory_.data(), size_}; }
 
   const InputFile& file_;
+  uint64_t array_;
   size_t window_;
   std::unique_ptr<Lexicon> lexicon_;
   EventWalker walker_;
@@ -93,13 +98,17 @@ WindowResult WindowWorker::Run(uint64_t index, uint64_t begin, bool lost,
   batch_.counters = {};
   batch_.fractions = {};
   batch_.lexicon = lexicon_.get();
+  using From = EventWalker::From;
   EventWalker::Result walked{};
   walked.lost = lost;
   for (size_t more = kBehind;; more *= 2) {
     // The last window takes what is left, the end of the array included.
     const bool last = offset_ + limit >= file_.size();
-    walked = walker_.Walk(text(), at, last ? size_ + 1 : limit, final_,
-                          walked.lost, &batch_);
+    const From from = walked.lost              ? From::kLost
+                      : offset_ + at == array_ ? From::kArray
+                                               : From::kBetween;
+    walked = walker_.Walk(text(), at, last ? size_ + 1 : limit, final_, from,
+                          &batch_);
     if (walked.stop != EventWalker::Stop::kNeedText) break;
     at = walked.at;
     if (at >= limit && !last) {  // between two events
@@ -201,7 +210,7 @@ ScannedEvents WindowScan::Run() {
   results_.resize(windows);
   std::vector<std::unique_ptr<WindowWorker>> workers;
   for (uint64_t i = 0; i < std::min<uint64_t>(wanted, windows); ++i) {
-    workers.push_back(std::make_unique<WindowWorker>(file_, window_));
+    workers.push_back(std::make_unique<WindowWorker>(file_, array_, window_));
   }
   RunThreads(&workers);
   ScannedEvents out;
@@ -235,11 +244,16 @@ std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
   EventWalker walker;
   RecordBatch batch;
   batch.lexicon = events->lexicons.front().get();
-  bool in_lost = false;
+  using From = EventWalker::From;
+  auto from = From::kArray;
   while (true) {
     const auto [stop, at, lost] =
-        walker.Walk(text, 0, text.size() + 1, blocks->final(), in_lost, &batch);
-    in_lost = lost;
+        walker.Walk(text, 0, text.size() + 1, blocks->final(), from, &batch);
+    if (lost) {
+      from = From::kLost;
+    } else if (from != From::kArray || at != 0) {
+      from = From::kBetween;
+    }
     events->batches.push_back(batch);
     batch.ops.clear();
     batch.calls.clear();

@@ -4,16 +4,24 @@
 #include <algorithm>
 #include <tuple>
 
+#include "readers/json_text.h"
+
 namespace inferdiff {
 namespace {
 
-/// The integer at the end of a text: 7 of "stream 7".
-int64_t TrailingInteger(std::string_view text) {
+std::string_view Trim(std::string_view text) {
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  if (const std::optional<int64_t> whole = ParseInteger(text)) return *whole;
-  const size_t last_other = text.find_last_not_of("0123456789");
-  if (last_other == std::string_view::npos) return 0;  // beyond 64 bits
-  return ParseInteger(text.substr(last_other + 1)).value_or(0);
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  return text;
+}
+
+/// One text for all ways to write a number.
+std::string Canonical(std::string_view raw) {
+  const std::string text = DecodeJsonText(raw).text;
+  if (const auto number = ParseWholeNumber(Trim(text))) {
+    return std::to_string(*number);
+  }
+  return text == "null" ? "" : text;
 }
 
 auto SortKey(const Track& track) {
@@ -23,17 +31,32 @@ auto SortKey(const Track& track) {
 
 }  // namespace
 
+std::optional<int64_t> TrackNumber(std::string_view text) {
+  std::string decoded;
+  if (text.find('\\') != text.npos) text = decoded = DecodeJsonText(text).text;
+  text = Trim(text);
+  if (const auto integer = ParseInteger(text)) return integer;
+  if (text.empty()) return std::nullopt;
+  constexpr std::string_view kStartsNumber = "0123456789+-.";
+  if (kStartsNumber.find(text[0]) != text.npos) return ParseWholeNumber(text);
+  const size_t last_other = text.find_last_not_of("0123456789");
+  return ParseInteger(text.substr(last_other + 1));
+}
+
+std::string_view ScopeOf(std::string_view pid) {
+  const size_t close = pid.find(']');
+  if (close == pid.npos || pid[0] != '[') return {};
+  return pid.substr(0, close + 1);
+}
+
 Track UnderstandTrack(std::string_view pid, std::string_view tid) {
   Track track;
-  track.pid = pid;
-  track.tid = tid;
-  if (!pid.empty() && pid[0] == '[') {
-    if (const size_t close = pid.find(']'); close != std::string_view::npos) {
-      track.scope = pid.substr(0, close + 1);
-    }
-  }
-  track.pid_number = TrailingInteger(pid.substr(track.scope.size()));
-  track.tid_number = TrailingInteger(tid);
+  track.pid = Canonical(pid);
+  track.tid = Canonical(tid);
+  const std::string_view whole = track.pid;
+  track.scope = ScopeOf(whole);
+  track.pid_number = TrackNumber(whole.substr(track.scope.size()));
+  track.tid_number = TrackNumber(track.tid);
   return track;
 }
 
@@ -67,8 +90,10 @@ TrackTable::TrackTable(const std::vector<std::unique_ptr<Lexicon>>& lexicons) {
   });
   tracks_.reserve(order.size());
   for (auto& [track, number] : order) {
-    *number = static_cast<uint32_t>(tracks_.size());
-    tracks_.push_back(std::move(track));
+    if (tracks_.empty() || SortKey(tracks_.back()) != SortKey(track)) {
+      tracks_.push_back(std::move(track));
+    }
+    *number = static_cast<uint32_t>(tracks_.size() - 1);
   }
   for (const auto& lexicon : lexicons) {
     std::vector<uint32_t>& map = map_[lexicon.get()];

@@ -19,11 +19,18 @@ namespace inferdiff {
 /// correlations mean what they meant in the rank's own file.
 struct Track {
   std::string scope;  // "[TP01-DP00]", mostly empty
-  std::string pid;    // as written
-  std::string tid;    // as written
-  int64_t pid_number = 0;
-  int64_t tid_number = 0;
+  std::string pid;    // as written, but 7 for 7.0; empty for null
+  std::string tid;    // likewise
+  std::optional<int64_t> pid_number;
+  std::optional<int64_t> tid_number;
 };
+
+/// The number in a pid or tid as written: 7 of 7, 7.0 and "stream 7". What
+/// begins like a number and is no whole one has none.
+std::optional<int64_t> TrackNumber(std::string_view text);
+
+/// The scope in front of a pid.
+std::string_view ScopeOf(std::string_view pid);
 
 Track UnderstandTrack(std::string_view pid, std::string_view tid);
 

@@ -33,9 +33,9 @@ bool EventWalker::IsArrayEnd(size_t at, bool* need_text) const {
 
 /// Moves `at` over commas to the { of the next element; false: `result` says
 /// why there is none.
-bool EventWalker::FindElement(size_t* at, Result* result) {
-  // The first element stands behind the [ of the array.
-  bool after_comma = *at < text_.size() && text_[*at] == '[';
+bool EventWalker::FindElement(size_t* at, From from, Result* result) {
+  // The first element stands behind the [ of the array; another [ is junk.
+  bool after_comma = from == From::kArray;
   size_t next = *at + (after_comma ? 1 : 0);
   while (true) {
     const size_t begin = next;
@@ -125,8 +125,8 @@ EventWalker::Junk EventWalker::JunkAt(size_t at, bool after_comma,
   return Junk::kBytes;
 }
 
-EventWalker::Result EventWalker::Walk(std::string_view text, size_t from,
-                                      size_t limit, bool final, bool lost,
+EventWalker::Result EventWalker::Walk(std::string_view text, size_t at,
+                                      size_t limit, bool final, From from,
                                       RecordBatch* batch) {
   text_ = text;
   limit_ = limit;
@@ -135,9 +135,8 @@ EventWalker::Result EventWalker::Walk(std::string_view text, size_t from,
   finder_.Start(text, final);
   reader_.Start(text, &finder_, batch);
   Result result{};
-  size_t at = from;
-  if (lost && !LeaveLost(&at, &result)) return result;
-  if (!FindElement(&at, &result)) return result;
+  if (from == From::kLost && !LeaveLost(&at, &result)) return result;
+  if (!FindElement(&at, from, &result)) return result;
   while (true) {
     Extent extent;
     switch (finder_.Find(at, &extent)) {
@@ -159,7 +158,7 @@ EventWalker::Result EventWalker::Walk(std::string_view text, size_t from,
       at = next;
       continue;
     }
-    if (!FindElement(&at, &result)) return result;
+    if (!FindElement(&at, From::kBetween, &result)) return result;
   }
 }
 

@@ -29,25 +29,30 @@ class EventWalker {
     kEnd,       // behind the ] of the array
     kCut,       // the text is over, and the array is not
   };
+  /// Where a walk begins.
+  enum class From : uint8_t {
+    kArray,    // at the [ of the array
+    kBetween,  // in front of an element, a comma or the end
+    kLost,     // within an event that was given up
+  };
   struct Result {
     Stop stop;
     size_t at;
     bool lost = false;  // `at` lies within an event that was given up
   };
 
-  /// Walks from `from`, at the [ or in front of an element, a comma or the end,
-  /// up to the first element that starts at or behind `limit`. Records go to
-  /// `batch`. `final`: no more text will come. Call again with more text from
-  /// the same place on after kNeedText, and with the same `lost`.
-  Result Walk(std::string_view text, size_t from, size_t limit, bool final,
-              bool lost, RecordBatch* batch);
+  /// Walks from `at` up to the first element that starts at or behind `limit`.
+  /// Records go to `batch`. `final`: no more text will come. After kNeedText
+  /// call again with more text, from where that result says.
+  Result Walk(std::string_view text, size_t at, size_t limit, bool final,
+              From from, RecordBatch* batch);
 
  private:
   /// What stands between events or in place of one: a plain value, an event
   /// that does not even begin like one, or bytes that are no element.
   enum class Junk : uint8_t { kValue, kBroken, kBytes, kNeedText };
 
-  bool FindElement(size_t* at, Result* result);
+  bool FindElement(size_t* at, From from, Result* result);
   bool IsArrayEnd(size_t at, bool* need_text) const;
   Junk JunkAt(size_t at, bool after_comma, size_t* end) const;
   bool TakeBroken(size_t* at, Result* result);

@@ -127,5 +127,36 @@ TEST(Crc32, OfPartsIsThatOfTheWhole) {
   }
 }
 
+std::string ErrorOf(const std::string& bytes) {
+  try {
+    Decode(bytes);
+  } catch (const InputError& error) {
+    return error.id + ": " + error.what();
+  }
+  return "none";
+}
+
+TEST(ByteSource, ZstdSettingsAreNoDamage) {
+  const std::string block = LittleEndian(4 << 3 | 1, 3) + "text";
+  const std::string magic = "\x28\xb5\x2f\xfd";
+  // A window descriptor of exponent e is a window of 2^(10 + e) bytes.
+  const auto of_window = [&](char exponent) {
+    return magic + '\0' + static_cast<char>(exponent << 3) + block;
+  };
+  EXPECT_EQ(Decode(of_window(17)).text, "text");
+  EXPECT_EQ(ErrorOf(of_window(17)), "none");
+  EXPECT_NE(ErrorOf(of_window(18)).find("window"), std::string::npos);
+  EXPECT_NE(ErrorOf(of_window(21)).find("window"), std::string::npos);
+  // One byte of dictionary id.
+  EXPECT_NE(ErrorOf(magic + "\x21\x07\x04" + block).find("dictionary"),
+            std::string::npos);
+}
+
+TEST(ByteSource, ZstdBehindASkippableFrame) {
+  const std::string skipped = "\x50\x2a\x4d\x18" + LittleEndian(4, 4) + "size";
+  const std::string file = skipped + Zstd("one ") + skipped + Zstd("two");
+  EXPECT_EQ(Decode(file).text, "one two");
+}
+
 }  // namespace
 }  // namespace inferdiff
