@@ -29,6 +29,13 @@ inline int64_t CheckedSub(int64_t a, int64_t b) {
   return difference;
 }
 
+/// a * b. Throws InputError "time-overflow".
+inline int64_t CheckedMul(int64_t a, int64_t b) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) ThrowTimeOverflow();
+  return product;
+}
+
 /// a + b and a - b, held at the ends of the range: for choices between
 /// figures, never for a figure that is printed.
 inline int64_t SaturatingAdd(int64_t a, int64_t b) {

@@ -76,7 +76,8 @@ Stat OverKnownIdle(const std::vector<StepAmounts>& steps,
 }
 
 /// One sample a launch: its first op.
-Stat LaunchLead(const StepOps& index, const std::vector<StepAmounts>& steps) {
+std::vector<int64_t> LaunchLeads(const StepOps& index,
+                                 const std::vector<StepAmounts>& steps) {
   const Trace& trace = index.trace();
   std::vector<bool> seen(trace.calls.size());
   std::vector<int64_t> leads;
@@ -90,28 +91,7 @@ Stat LaunchLead(const StepOps& index, const std::vector<StepAmounts>& steps) {
       if (!FarApart(start, call)) leads.push_back(start - call);
     }
   }
-  return SummariseInPlace(leads);
-}
-
-PerStep Summary(const StepOps& index, const std::vector<StepAmounts>& steps) {
-  PerStep out;
-  out.wall = Over(steps, &StepAmounts::wall);
-  out.span = Over(steps, &StepAmounts::span);
-  out.replay_span = Over(steps, &StepAmounts::replay_span);
-  out.sum = Over(steps, &StepAmounts::sum);
-  out.busy = Over(steps, &StepAmounts::busy);
-  out.idle = Over(steps, &StepAmounts::idle);
-  out.idle_inside = Over(steps, &StepAmounts::idle_inside);
-  out.foreign = Over(steps, &StepAmounts::foreign);
-  out.copy_only = Over(steps, &StepAmounts::copy_only);
-  out.hidden_same_lane = Over(steps, &StepAmounts::hidden_same_lane);
-  out.hidden_cross_lane = Over(steps, &StepAmounts::hidden_cross_lane);
-  out.kernels = Over(steps, &StepAmounts::kernels);
-  out.idle_host_late = OverKnownIdle(steps, &StepAmounts::idle_host_late);
-  out.idle_queued = OverKnownIdle(steps, &StepAmounts::idle_queued);
-  out.idle_unknown = OverKnownIdle(steps, &StepAmounts::idle_unknown);
-  out.launch_lead = LaunchLead(index, steps);
-  return out;
+  return leads;
 }
 
 /// The step of median wall time, or of median span where no wall is known.
@@ -197,6 +177,26 @@ void DropColumns(Steps* steps) {
 
 }  // namespace
 
+PerStep SummaryOf(const std::vector<StepAmounts>& steps) {
+  PerStep out;
+  out.wall = Over(steps, &StepAmounts::wall);
+  out.span = Over(steps, &StepAmounts::span);
+  out.replay_span = Over(steps, &StepAmounts::replay_span);
+  out.sum = Over(steps, &StepAmounts::sum);
+  out.busy = Over(steps, &StepAmounts::busy);
+  out.idle = Over(steps, &StepAmounts::idle);
+  out.idle_inside = Over(steps, &StepAmounts::idle_inside);
+  out.foreign = Over(steps, &StepAmounts::foreign);
+  out.copy_only = Over(steps, &StepAmounts::copy_only);
+  out.hidden_same_lane = Over(steps, &StepAmounts::hidden_same_lane);
+  out.hidden_cross_lane = Over(steps, &StepAmounts::hidden_cross_lane);
+  out.kernels = Over(steps, &StepAmounts::kernels);
+  out.idle_host_late = OverKnownIdle(steps, &StepAmounts::idle_host_late);
+  out.idle_queued = OverKnownIdle(steps, &StepAmounts::idle_queued);
+  out.idle_unknown = OverKnownIdle(steps, &StepAmounts::idle_unknown);
+  return out;
+}
+
 LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
                          const RuleSet& rules, Steps steps,
                          const LedgerOptions& options) {
@@ -213,14 +213,17 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
   const StepAccounts accounts =
       AccountAll(index, table, threads, &result.step_amounts);
   result.used_steps = static_cast<int64_t>(result.step_amounts.size());
-  result.per_step = Summary(index, result.step_amounts);
+  result.per_step = SummaryOf(result.step_amounts);
+  std::vector<int64_t> leads = LaunchLeads(index, result.step_amounts);
+  if (options.keep_samples) result.launch_leads.Add(leads);
+  result.per_step.launch_lead = SummariseInPlace(leads);
   result.histogram = accounts.histogram();
 
   FillCategories(table, accounts, &result);
   CheckTotals(result);
   const std::vector<uint32_t> row_of =
       FillKernels(table, accounts, rules, &result);
-  FillCallTimes(index, table, row_of, threads, &result);
+  FillCallTimes(index, table, row_of, threads, options.keep_samples, &result);
   FillFamilies(table, accounts, &result);
   result.rule_hits = HitsOf(table, rules);
   result.coverage = CoverageOf(table, accounts.unclipped_ns(), result.per_step);

@@ -23,6 +23,7 @@
 #include "base/stat.h"
 #include "classify/classify.h"
 #include "ledger/collectives.h"
+#include "ledger/rank_match.h"
 #include "model/trace.h"
 #include "steps/steps.h"
 
@@ -104,6 +105,8 @@ struct KernelRow {
   /// Sum of its calls' waiting for other ranks: LedgerResult::rank_wait.
   int64_t rank_wait_ns = 0;
   Stat call_ns;  // unclipped duration of its calls
+  /// Those durations; only where LedgerOptions::keep_samples asks for them.
+  Distribution calls;
 };
 
 struct FamilyRow {
@@ -184,7 +187,42 @@ enum class WaitBasis : uint8_t {
 };
 std::string_view IdOf(WaitBasis basis);  // "one_rank"
 
-/// One side of a comparison, complete: nothing needs the trace again.
+/// One rank of a set. Totals over its used steps.
+struct RankRow {
+  std::string label;  // of its file
+  std::optional<int64_t> rank;
+  int64_t device = 0;
+  int64_t used_steps = 0;
+  int64_t wall_ns = 0;
+  int64_t walls = 0;  // steps that have a wall
+  int64_t sum_ns = 0;
+  int64_t busy_ns = 0;
+  int64_t idle_ns = 0;
+  int64_t idle_host_late_ns = 0;
+  int64_t rank_wait_ns = 0;
+  /// Sums of durations, without rank wait.
+  std::array<int64_t, kCategoryCount> category_sum_ns{};
+  RankAlignment alignment;
+  /// Collectives in which it arrived last, and what the first rank to arrive
+  /// waited in them altogether.
+  uint64_t last_arrivals = 0;
+  int64_t caused_wait_ns = 0;
+};
+
+/// One of the longest waits of a set, in steps used or not.
+struct LongWait {
+  uint32_t rank = 0;       // index in LedgerResult::ranks
+  uint32_t last_rank = 0;  // the one it waited for
+  uint32_t step = kNone;   // index in Steps::steps
+  uint64_t ordinal = 0;
+  std::string name;  // family
+  int64_t wait_ns = 0;
+  int64_t duration_ns = 0;
+};
+
+/// One side of a comparison, complete: nothing needs the trace again. Of a
+/// rank set: everything is summed over ranks, so that a mean over used steps
+/// is that of a step on the mean rank; steps of all ranks stand in a row.
 struct LedgerResult {
   Provenance source;
   std::vector<DeviceTotals> devices;  // every device of the file
@@ -206,6 +244,13 @@ struct LedgerResult {
   uint32_t representative_step = 0;  // the step of median wall (else span)
   std::vector<SequenceOp> sequence;
   Coverage coverage;
+  /// Only where LedgerOptions::keep_samples asks for them.
+  Distribution launch_leads;
+
+  // Of a rank set; of a single rank all empty.
+  std::vector<RankRow> ranks;        // by rank, then label
+  std::vector<LongWait> long_waits;  // longest first, at most 20
+  uint64_t matched_collectives = 0;
 };
 
 struct LedgerOptions {
@@ -213,7 +258,12 @@ struct LedgerOptions {
   std::optional<uint32_t> group;
   /// Threads; the result is the same for any number. 0 = one a processor.
   unsigned threads = 0;
+  /// For a rank that becomes part of a set (ledger/rank_set.h).
+  bool keep_samples = false;
 };
+
+/// What a summary over steps says, without launch_lead.
+PerStep SummaryOf(const std::vector<StepAmounts>& steps);
 
 /// The accounting of one (rank, device). Throws ContractError when the sums
 /// above do not hold. `devices` holds the trace's own device only; the caller

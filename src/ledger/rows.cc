@@ -62,7 +62,7 @@ std::vector<uint32_t> FillKernels(const KernelTable& table,
 
 void FillCallTimes(const StepOps& index, const KernelTable& table,
                    const std::vector<uint32_t>& row_of, unsigned threads,
-                   LedgerResult* result) {
+                   bool keep_samples, LedgerResult* result) {
   // All durations in one array, by row.
   std::vector<KernelRow>& rows = result->kernels;
   std::vector<size_t> end(rows.size());
@@ -75,8 +75,9 @@ void FillCallTimes(const StepOps& index, const KernelTable& table,
   InParallel(threads, [&](unsigned part) {
     for (size_t row = part; row < rows.size(); row += threads) {
       const auto n = static_cast<size_t>(rows[row].amounts.count);
-      rows[row].call_ns =
-          SummariseInPlace(std::span(times).subspan(end[row] - n, n));
+      const auto calls = std::span(times).subspan(end[row] - n, n);
+      if (keep_samples) rows[row].calls.Add(calls);
+      rows[row].call_ns = SummariseInPlace(calls);
     }
   });
 }

@@ -25,7 +25,7 @@ std::vector<uint32_t> FillKernels(const KernelTable& table,
 /// `row_of` is what FillKernels returned.
 void FillCallTimes(const StepOps& index, const KernelTable& table,
                    const std::vector<uint32_t>& row_of, unsigned threads,
-                   LedgerResult* result);
+                   bool keep_samples, LedgerResult* result);
 
 void FillFamilies(const KernelTable& table, const StepAccounts& accounts,
                   LedgerResult* result);
