@@ -19,43 +19,98 @@ struct Extent {
   int64_t begin_ns = 0;   // first op on it
 };
 
-// The lane with most busy time of each segment without a replay. Collectives
-// do not count beside other work: a lane that only waits for other ranks would
-// win. Durations stand for the union: on one lane ops hardly overlap.
+/// The ops of each segment, one list after the other.
+struct SegmentOps {
+  std::vector<uint32_t> first;  // by segment, and the end of the last one's
+  std::vector<uint32_t> ops;
+
+  SegmentOps(const std::vector<uint32_t>& of_op, size_t segments)
+      : first(segments + 1, 0) {
+    for (const uint32_t s : of_op) {
+      if (s < segments) ++first[s + 1];
+    }
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    ops.resize(first.back());
+    std::vector<uint32_t> next(first.begin(), first.end() - 1);
+    for (uint32_t i = 0; i < of_op.size(); ++i) {
+      if (of_op[i] < segments) ops[next[of_op[i]]++] = i;
+    }
+  }
+  const uint32_t* begin(size_t s) const { return ops.data() + first[s]; }
+  const uint32_t* end(size_t s) const { return ops.data() + first[s + 1]; }
+};
+
+// The lane with most busy time. Collectives and copies do not count beside
+// other work: a lane that only waits, for other ranks or for the bus, would
+// win. Durations stand for the union: on one lane ops hardly overlap. `busy`
+// is by lane; 0 before and after.
+uint32_t BusiestLane(const StepInput& in, const uint32_t* begin,
+                     const uint32_t* end, std::vector<int64_t>& busy) {
+  const GpuOps& ops = in.trace.ops;
+  const auto waits = [&](uint32_t op) {
+    return in.classes.of_op[op] == Category::kCommunication ||
+           ops.kind[op] != OpKind::kKernel;
+  };
+  const bool nothing_else = std::all_of(begin, end, waits);
+  for (const uint32_t* op = begin; op != end; ++op) {
+    if (waits(*op) && !nothing_else) continue;
+    int64_t& sum = busy[ops.lane[*op]];
+    sum = SaturatingAdd(sum, ops.dur_ns[*op]);
+  }
+  uint32_t lane = kNone;
+  int64_t most = -1;
+  for (const uint32_t* op = begin; op != end; ++op) {
+    if (busy[ops.lane[*op]] <= most) continue;
+    lane = ops.lane[*op];
+    most = busy[lane];
+  }
+  for (const uint32_t* op = begin; op != end; ++op) busy[ops.lane[*op]] = 0;
+  return lane;
+}
+
+// True if the lane has a quarter of the kernel time, collectives included.
+bool HasQuarter(const GpuOps& ops, const uint32_t* begin, const uint32_t* end,
+                uint32_t lane) {
+  int64_t on_lane = 0, all = 0;
+  for (const uint32_t* op = begin; op != end; ++op) {
+    if (ops.kind[*op] != OpKind::kKernel) continue;
+    all = SaturatingAdd(all, ops.dur_ns[*op]);
+    if (ops.lane[*op] == lane)
+      on_lane = SaturatingAdd(on_lane, ops.dur_ns[*op]);
+  }
+  return on_lane > 0 && on_lane >= all / 4;
+}
+
+// The forward lane of most steps; the lower one of equals.
+uint32_t CommonLane(const std::vector<Extent>& extents, size_t lanes) {
+  std::vector<uint32_t> steps(lanes, 0);
+  for (const Extent& extent : extents) {
+    if (extent.lane != kNone) ++steps[extent.lane];
+  }
+  return static_cast<uint32_t>(std::max_element(steps.begin(), steps.end()) -
+                               steps.begin());
+}
+
+// Of segments without a replay. One with hardly any work (a data-parallel
+// rank that idles, and only joins the others' collectives) may have most of it
+// elsewhere by chance, and its border would cut its neighbour's wall: where
+// the common forward lane has a fair part of the work, it decides.
 void FindBusiestLanes(const StepInput& in, const std::vector<uint32_t>& of_op,
                       std::vector<Extent>& extents) {
-  std::vector<uint32_t> first(extents.size() + 1, 0);
-  for (const uint32_t s : of_op) {
-    if (s < extents.size()) ++first[s + 1];
-  }
-  std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<uint32_t> ops(first.back());
-  std::vector<uint32_t> next(first.begin(), first.end() - 1);
-  for (uint32_t i = 0; i < of_op.size(); ++i) {
-    if (of_op[i] < extents.size()) ops[next[of_op[i]]++] = i;
-  }
+  const SegmentOps ops(of_op, extents.size());
   std::vector<int64_t> busy(in.trace.lanes.size(), 0);
+  const auto has_lane = [](const Extent& extent) {
+    return extent.ops == 0 || extent.largest_replay != kNone;
+  };
   for (size_t s = 0; s < extents.size(); ++s) {
-    if (extents[s].largest_replay != kNone) continue;
-    int64_t most = -1;
-    const auto collective = [&](uint32_t op) {
-      return in.classes.of_op[op] == Category::kCommunication;
-    };
-    const bool only_collectives = std::all_of(
-        ops.begin() + first[s], ops.begin() + first[s + 1], collective);
-    for (uint32_t k = first[s]; k < first[s + 1]; ++k) {
-      if (collective(ops[k]) && !only_collectives) continue;
-      int64_t& sum = busy[in.trace.ops.lane[ops[k]]];
-      sum = SaturatingAdd(sum, in.trace.ops.dur_ns[ops[k]]);
-    }
-    for (uint32_t k = first[s]; k < first[s + 1]; ++k) {
-      const uint32_t lane = in.trace.ops.lane[ops[k]];
-      if (busy[lane] <= most) continue;
-      most = busy[lane];
-      extents[s].lane = lane;
-    }
-    for (uint32_t k = first[s]; k < first[s + 1]; ++k) {
-      busy[in.trace.ops.lane[ops[k]]] = 0;
+    if (has_lane(extents[s])) continue;
+    extents[s].lane = BusiestLane(in, ops.begin(s), ops.end(s), busy);
+  }
+  const uint32_t common = CommonLane(extents, busy.size());
+  for (size_t s = 0; s < extents.size(); ++s) {
+    if (has_lane(extents[s]) || extents[s].lane == common) continue;
+    if (HasQuarter(in.trace.ops, ops.begin(s), ops.end(s), common)) {
+      extents[s].lane = common;
     }
   }
 }
@@ -76,16 +131,15 @@ std::vector<Extent> MeasureExtents(const StepInput& in,
       extent.largest_replay = replay;
     }
   }
-  const auto has_replay = [](const Extent& extent) {
-    return extent.ops == 0 || extent.largest_replay != kNone;
-  };
-  if (!std::all_of(extents.begin(), extents.end(), has_replay)) {
-    FindBusiestLanes(in, of_op, extents);
-  }
+  bool all_replayed = true;
   for (Extent& extent : extents) {
-    if (extent.largest_replay == kNone) continue;
-    extent.lane = in.replays.list[extent.largest_replay].main_lane;
+    if (extent.largest_replay != kNone) {
+      extent.lane = in.replays.list[extent.largest_replay].main_lane;
+    } else if (extent.ops > 0) {
+      all_replayed = false;
+    }
   }
+  if (!all_replayed) FindBusiestLanes(in, of_op, extents);
   for (uint32_t i = static_cast<uint32_t>(of_op.size()); i-- > 0;) {
     if (of_op[i] >= segments) continue;
     Extent& extent = extents[of_op[i]];
