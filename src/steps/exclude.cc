@@ -126,7 +126,7 @@ class Collectives {
   static constexpr size_t kLooked = 8;
 
   Collectives(const StepInput& in, const Steps& steps)
-      : ops_(in.trace.ops), of_step_(steps.steps.size()) {
+      : ops_(in.trace.ops), steps_(steps.steps), of_step_(steps.steps.size()) {
     for (uint32_t i = 0; i < ops_.size(); ++i) {
       const uint32_t s = steps.step_of_op[i];
       if (s == kNone || in.classes.of_op[i] != Category::kCommunication) {
@@ -137,12 +137,15 @@ class Collectives {
     }
   }
 
-  // The k-th collective's duration; absent if the step has fewer, or if it is
-  // not the one called `name`.
+  // The k-th collective's duration from the step's begin on: a receive that
+  // waits on a lane of its own before the step begins costs it nothing. Absent
+  // if the step has fewer, or if it is not the one called `name`.
   std::optional<int64_t> Duration(size_t step, size_t k, NameId name) const {
     const Few& few = of_step_[step];
     if (k >= few.count || ops_.name[few.op[k]] != name) return std::nullopt;
-    return ops_.dur_ns[few.op[k]];
+    const uint32_t op = few.op[k];
+    const int64_t begin = std::max(ops_.start_ns[op], steps_[step].begin_ns);
+    return std::max<int64_t>(0, SaturatingSub(ops_.end_ns(op), begin));
   }
   size_t Count(size_t step) const { return of_step_[step].count; }
   NameId Name(size_t step, size_t k) const {
@@ -155,6 +158,7 @@ class Collectives {
     size_t count = 0;
   };
   const GpuOps& ops_;
+  const std::vector<Step>& steps_;
   std::vector<Few> of_step_;
 };
 
