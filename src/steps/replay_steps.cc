@@ -234,22 +234,35 @@ Cut CutEach(const Sequence& s) {
   return cut;
 }
 
-// Without a period: drafts vary in number, or the batch changes from step to
-// step and the graph with it. Each pair of neighbouring graphs is judged as a
-// whole: border or not.
-Cut CutByTransitions(const StepInput& in, const Sequence& s) {
-  const Transitions transitions = CountTransitions(s);
-  const int64_t threshold = GapThreshold(transitions);
-  std::vector<bool> waits(s.size(), false), pauses(s.size(), false);
+// Each pair of neighbouring graphs is judged as a whole: border or not.
+std::optional<Cut> CutByWaits(const StepInput& in, const Sequence& s,
+                              const Transitions& transitions) {
+  std::vector<bool> waits(s.size(), false);
   for (size_t i = 0; i + 1 < s.size(); ++i) {
     const Transition& t = transitions.at({s.symbol[i], s.symbol[i + 1]});
     waits[i] = t.waits * 2 > t.count;
-    pauses[i] = threshold > 0 && t.gap_ns >= threshold;
   }
   Cut cut;
   cut.runs = CutWhere(waits, s.size());
   cut.how = "cut where the host waits between two graphs";
-  if (OneLargestEach(in, s, cut.runs)) return cut;
+  if (!OneLargestEach(in, s, cut.runs)) return std::nullopt;
+  return cut;
+}
+
+// Without a period: drafts vary in number, or the batch changes from step to
+// step and the graph with it.
+Cut CutByTransitions(const StepInput& in, const Sequence& s) {
+  const Transitions transitions = CountTransitions(s);
+  if (std::optional<Cut> by_waits = CutByWaits(in, s, transitions)) {
+    return std::move(*by_waits);
+  }
+  const int64_t threshold = GapThreshold(transitions);
+  std::vector<bool> pauses(s.size(), false);
+  for (size_t i = 0; i + 1 < s.size(); ++i) {
+    const Transition& t = transitions.at({s.symbol[i], s.symbol[i + 1]});
+    pauses[i] = threshold > 0 && t.gap_ns >= threshold;
+  }
+  Cut cut;
   cut.runs = CutWhere(pauses, s.size());
   cut.how = "cut where the GPU typically pauses between two graphs";
   if (OneLargestEach(in, s, cut.runs)) return cut;
@@ -268,6 +281,28 @@ bool AreAlike(const StepInput& in, const Sequence& s, size_t begin,
   return least >= most / 2;
 }
 
+// True if each of the runs is a cycle around the pattern's largest graph, but
+// a fifth of them are not the pattern. Then that is no period: drafts vary in
+// number, and by chance a few cycles came twice in the same order. The first
+// and the last run do not count: the window may have cut them.
+bool Varies(const StepInput& in, const Sequence& s, const Cut& cut,
+            const Run& pattern) {
+  const auto at = [&](size_t i) {
+    return s.symbol.begin() + static_cast<ptrdiff_t>(i);
+  };
+  const uint32_t main = s.symbol[LargestIn(in, s, pattern)];
+  size_t other = 0;
+  for (size_t k = 1; k + 1 < cut.runs.size(); ++k) {
+    const Run& run = cut.runs[k];
+    const auto begin = at(run.begin), end = at(run.end);
+    if (std::find(begin, end, main) == end) return false;
+    const bool same =
+        std::equal(begin, end, at(pattern.begin), at(pattern.end));
+    other += same ? 0 : 1;
+  }
+  return other * 5 > cut.runs.size() - 2;
+}
+
 Cut FindCut(const StepInput& in, const Sequence& s) {
   const size_t p = PeriodOf(s.symbol);
   if (p == 1 || s.size() == 1) return CutEach(s);
@@ -281,6 +316,11 @@ Cut FindCut(const StepInput& in, const Sequence& s) {
   Cut cut;
   const auto first = s.symbol.begin() + static_cast<ptrdiff_t>(phase.offset);
   cut.pattern.assign(first, first + static_cast<ptrdiff_t>(p));
+  std::optional<Cut> by_waits = CutByWaits(in, s, CountTransitions(s));
+  const Run pattern{phase.offset, phase.offset + p};
+  if (by_waits && Varies(in, s, *by_waits, pattern)) {
+    return std::move(*by_waits);
+  }
   cut.runs = CutByPattern(s, cut.pattern);
   cut.how = fmt::format(
       "the sequence of graphs repeats every {} replays; a step begins after {}",

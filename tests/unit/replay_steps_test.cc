@@ -206,6 +206,20 @@ TEST(ReplaySteps, CyclesWithFewerLargeDraftsLackNothing) {
   for (size_t k = 0; k < 9; ++k) EXPECT_EQ(s.steps[k].excluded_id, "") << k;
 }
 
+// Here 11 replays in a row come twice by chance: three cycles, not one.
+TEST(ReplaySteps, CyclesThatComeTwiceInTheSameOrderAreNoPeriod) {
+  Timeline t;
+  Numbers replays;
+  for (const uint32_t n : {1U, 1U, 2U, 1U, 2U, 2U, 1U, 2U, 2U}) {
+    for (uint32_t d = 0; d < n; ++d) t.Run(GraphOf("draft", 12));
+    t.Run(GraphOf("verify", 80));
+    t.Run(GraphOf("extend", 15));
+    t.Wait();
+    replays.push_back(n + 2);
+  }
+  EXPECT_EQ(ReplaysPerStep(t.Find()), replays);
+}
+
 // Without markers the eager prefill is launched in the step before it.
 TEST(ReplaySteps, AnEagerPrefillExcludesTheStepThatHoldsIt) {
   Timeline t;
