@@ -23,7 +23,7 @@ OUT/FORMAT/ gets the files and OUT/truth.json what is true of them:
   injected[]     what --inject planted, defects[] what --defect did
 
 From Python: workloads.workload.build(Options(...)) and
-workloads.formats.FORMATS[name].write(ranks, folder). The same options give
+workloads.formats.FORMATS[name](ranks, folder). The same options give
 the same bytes.
 """
 
@@ -111,7 +111,7 @@ def main(arguments):
     made = workload.build(options_of(a))
     truth = made.truth()
     for name in a.formats.split(","):
-        paths = formats.FORMATS[name].write(
+        paths = formats.FORMATS[name](
             made.ranks, os.path.join(a.out, name), compress=a.gzip,
             merged=a.merged)
         for row in truth["ranks"]:

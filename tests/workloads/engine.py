@@ -24,7 +24,7 @@ from workloads import names
 START_NS = 7_000_000_000  # of every trace, on the true clock
 LAUNCH_LATENCY_NS = 2_100  # from a launch call's end to the GPU
 
-CALLS = {
+CALLS = {  # what a call does -> its name in either vendor's runtime
     "nvidia": {"kernel": "cudaLaunchKernel", "tensor": "cudaLaunchKernelExC",
                "graph": "cudaGraphLaunch", "copy": "cudaMemcpyAsync",
                "fill": "cudaMemsetAsync", "wait": "cudaEventSynchronize",
@@ -57,7 +57,7 @@ class Op:
 
 @dataclasses.dataclass
 class Call:
-    name: str
+    what: str  # of CALLS
     start: int
     end: int
     correlation: int
@@ -147,10 +147,9 @@ class Rank:
 
     def call(self, what, cost=None, correlated=True):
         cost = cost or self.rng.randint(2_200, 3_400)
-        table = CALLS["nvidia" if self.vendor == "nvidia" else "amd"]
         if correlated:
             self.correlation += 1
-        call = Call(table[what], self.host, self.host + cost,
+        call = Call(what, self.host, self.host + cost,
                     self.correlation if correlated else 0, self.thread)
         self.host = call.end + self.rng.randint(150, 500)
         self.calls.append(call)

@@ -101,7 +101,7 @@ def settle(rank, done):
 
 
 def decode_step(rank, number, batch, context=None, graph=1):
-    with step(rank, "decode", batch, batch, context):
+    with step(rank, "decode", batch, batch, context or batch * CONTEXT):
         yield from prologue(rank, batch)
         yield from inject(rank, number)
         yield from rank.replay(graph, decode_graph(rank.options))

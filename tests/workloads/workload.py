@@ -141,7 +141,7 @@ def rank_truth(rank):
             "sum_ns": sum(op.end - op.start for op in ops),
             "busy_ns": busy, "span_ns": last - first,
             "idle_ns": last - first - busy,
-            "graph_launches": sum("GraphLaunch" in call.name
+            "graph_launches": sum(call.what == "graph"
                                   for call in rank.calls),
         },
         "categories": sums(ops),

@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 
-from workloads import workload
+from workloads import engine, workload
 
 COPY_NAMES = {"HtoD": "Memcpy HtoD (Pinned -> Device)",
               "DtoH": "Memcpy DtoH (Device -> Pinned)",
@@ -59,14 +59,14 @@ def add_rank(events, rank, prefix=""):
     host = f"{prefix}{rank.thread}" if prefix else rank.thread
     device = f"{prefix}{rank.device}" if prefix else rank.device
     shift = rank.clock_ns
-    runtime = "cuda_runtime"
+    calls = engine.CALLS["nvidia" if rank.vendor == "nvidia" else "amd"]
     for marker in rank.markers:
         events.add("X", "user_annotation", marker.text, host, rank.thread,
                    marker.start + shift, marker.end + shift)
     for call in rank.calls:
         args = {"correlation": call.correlation} if call.correlation else {}
         args["cid" if rank.vendor != "nvidia" else "cbid"] = 211
-        events.add("X", runtime, call.name, host, rank.thread,
+        events.add("X", "cuda_runtime", calls[call.what], host, rank.thread,
                    call.start + shift, call.end + shift, **args)
         events.add("X", "cpu_op", "aten::op", host, rank.thread,
                    call.start + shift - 100, call.end + shift + 50)
