@@ -103,8 +103,9 @@ class Collective:
 
 @dataclasses.dataclass
 class Node:
-    """A kernel of a graph: on branch 0, the launching stream, or another one,
-    started when its branch is free and the nodes in `after` have ended."""
+    """A kernel of a graph, or a copy: on branch 0, the launching stream, or
+    another one, started when its branch is free and the nodes in `after` have
+    ended."""
     role: str
     branch: int = 0
     after: tuple = ()
@@ -265,20 +266,29 @@ class Rank:
                 self.graph_lane += 1
                 lanes[node.branch] = self.graph_lane
             start = max([earliest] + [ended[n] for n in node.after])
-            op = yield from self._kernel(
-                node.role, lanes[node.branch], start, call.correlation,
-                scale * node.scale, (graph, 100 * graph + number + 1))
+            at = lanes[node.branch], start, call.correlation
+            which = graph, 100 * graph + number + 1
+            if node.role == "copy":
+                op = self._copy("DtoD", 4096, *at, which)
+            else:
+                op = yield from self._kernel(node.role, *at,
+                                             scale * node.scale, which)
             ended.append(op.end)
         return max(ended)
 
-    def copy(self, direction, size, lane=None, after=0):
-        call = self.call("copy")
-        lane = self.COPY if lane is None else lane
-        start = self._start(lane, max(call.end + LAUNCH_LATENCY_NS, after),
-                            False, False)
+    def _copy(self, direction, size, lane, earliest, correlation,
+              graph=(0, 0)):
+        start = self._start(lane, earliest, graph[0] > 0, False)
         return self._add(Op("copy", "", "memcpy", lane, start,
                             start + self.duration(900 + size // 24),
-                            call.correlation, self.owner, direction, size))
+                            correlation, self.owner, direction, size,
+                            *graph))
+
+    def copy(self, direction, size, lane=None, after=0):
+        call = self.call("copy")
+        return self._copy(direction, size, self.COPY if lane is None else lane,
+                          max(call.end + LAUNCH_LATENCY_NS, after),
+                          call.correlation)
 
     def fill(self, size, lane=None):
         call = self.call("fill")

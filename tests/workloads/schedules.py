@@ -26,7 +26,7 @@ def layer(options, number):
 def decode_graph(options, branches=True, layers=None):
     """The whole forward pass as one graph; the shared expert of a layer runs
     beside its routed ones."""
-    nodes = [Node("embedding")]
+    nodes = [Node("embedding"), Node("copy")]
     for number in range(layers or options.layers):
         for role in layer(options, number):
             if role == "topk" and branches and options.side_branches:
@@ -80,6 +80,8 @@ def prologue(rank, batch):
     copied = rank.copy("HtoD", 64 * batch, rank.SIDE)
     yield from rank.kernel("metadata", after=copied.end)
     yield from rank.kernel("positions")
+    rank.copy("DtoD", 64 * batch, rank.MAIN)
+    rank.fill(64)
     if rank.rng.random() < 0.5:
         rank.call("record", cost=600, correlated=False)
 

@@ -138,7 +138,7 @@ class Export:
                               copyKind=COPY_KINDS[op.direction],
                               srcKind=1 if op.direction == "HtoD" else 2,
                               dstKind=1 if op.direction == "DtoH" else 2,
-                              copyCount=1, **row)
+                              graphNodeId=op.node or None, copyCount=1, **row)
             return
         if op.kind == "memset":
             self.database.add("CUPTI_ACTIVITY_KIND_MEMSET", value=0,
