@@ -40,17 +40,13 @@ struct SegmentOps {
   const uint32_t* end(size_t s) const { return ops.data() + first[s + 1]; }
 };
 
-// The lane with most busy time. Collectives and copies do not count beside
-// other work: a lane that only waits, for other ranks or for the bus, would
-// win. Durations stand for the union: on one lane ops hardly overlap. `busy`
-// is by lane; 0 before and after.
+// The lane with most busy time; what may wait does not count beside other work,
+// or a lane that only waits would win. Durations stand for the union: on one
+// lane ops hardly overlap. `busy` is by lane; 0 before and after.
 uint32_t BusiestLane(const StepInput& in, const uint32_t* begin,
                      const uint32_t* end, std::vector<int64_t>& busy) {
   const GpuOps& ops = in.trace.ops;
-  const auto waits = [&](uint32_t op) {
-    return in.classes.of_op[op] == Category::kCommunication ||
-           ops.kind[op] != OpKind::kKernel;
-  };
+  const auto waits = [&](uint32_t op) { return MayWait(in, op); };
   const bool nothing_else = std::all_of(begin, end, waits);
   for (const uint32_t* op = begin; op != end; ++op) {
     if (waits(*op) && !nothing_else) continue;

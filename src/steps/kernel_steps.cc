@@ -16,7 +16,7 @@ namespace {
 constexpr size_t kSample = 400000;
 constexpr size_t kMaxCandidates = 64;
 
-/// The ops of the busiest lane, in time order.
+/// The ops of the lane with most work that does not wait, in time order.
 struct LaneOps {
   std::vector<uint32_t> op;
   std::vector<NameId> name;
@@ -28,7 +28,12 @@ struct LaneOps {
 LaneOps BusiestLane(const StepInput& in) {
   const GpuOps& ops = in.trace.ops;
   std::vector<int64_t> busy(in.trace.lanes.size(), 0);
-  for (size_t i = 0; i < ops.size(); ++i) {
+  bool only_waits = true;
+  for (uint32_t i = 0; i < ops.size(); ++i) {
+    const bool waits = MayWait(in, i);
+    if (waits && !only_waits) continue;
+    if (!waits && only_waits) busy.assign(busy.size(), 0);
+    only_waits = waits;
     busy[ops.lane[i]] = SaturatingAdd(busy[ops.lane[i]], ops.dur_ns[i]);
   }
   const auto best = static_cast<uint32_t>(

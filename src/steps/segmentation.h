@@ -40,6 +40,13 @@ struct StepInput {
   const Replays& replays;
 };
 
+/// A collective or a copy: its time may be waiting, for other ranks or for the
+/// bus, and says little about where the forward pass runs.
+inline bool MayWait(const StepInput& in, uint32_t op) {
+  return in.classes.of_op[op] == Category::kCommunication ||
+         in.trace.ops.kind[op] != OpKind::kKernel;
+}
+
 /// Host calls by the segment that launched them -> ops. An op without a launch
 /// record is left to its time; a replay's ops stay together.
 std::vector<uint32_t> OpsOfCalls(const StepInput& in,
