@@ -12,6 +12,8 @@
 // communication and stays inside sum and busy:
 //
 //   sum of attributed, rank wait included, + foreign + idle = wall
+//
+// docs/how-it-works.md says how a call that shares its time is cut.
 #pragma once
 
 #include <cstdint>
@@ -25,20 +27,25 @@ namespace inferdiff {
 
 struct LedgerResult;
 
-/// A stretch of a call in which its sharers are the same. The amounts add up
-/// to the stretch's length.
+/// The narrowest row of the tables of which only ops run.
+enum class Sole : uint8_t { kNo, kCategory, kFamily, kKernel };
+
+/// A stretch of a call: hidden on its lane, or sharing with as many lanes all
+/// through, and with as little else running. The amounts add up to the
+/// stretch's length.
 struct CallSegment {
   int64_t attributed_ns = 0;
   int64_t hidden_same_lane_ns = 0;
   int64_t hidden_cross_lane_ns = 0;
-  bool exclusive = false;  // only communication runs
+  Sole sole = Sole::kNo;
 
   int64_t length_ns() const {
     return attributed_ns + hidden_same_lane_ns + hidden_cross_lane_ns;
   }
 };
 
-/// One communication op of the device, of a used step or not.
+/// One communication kernel's call, in a used step or not: 72 bytes, and 32 a
+/// segment, of which most have one.
 struct CollectiveCall {
   int64_t start_ns = 0;  // the trace's clock
   int64_t end_ns = 0;
@@ -47,20 +54,21 @@ struct CollectiveCall {
   uint32_t group = kNone;  // index in Collectives::groups; kNone = not stated
   uint32_t lane = 0;       // normalised
   uint32_t step = kNone;   // index in Steps::steps
-  /// Number among the step's calls of this name, by start.
+  /// Number among the step's calls of this name on this lane, by start: two
+  /// lanes may race. Calls of no step are numbered together.
   uint32_t position = 0;
   /// Index in LedgerResult::kernels; kNone where the step is not used.
   uint32_t kernel = kNone;
   // Of the part within the step's window; none where the step is not used.
   int64_t clipped_start_ns = 0;
-  uint32_t first_segment = 0;  // in Collectives::segments
+  uint32_t first_segment = 0;  // in Collectives::segments, in order of time
   uint32_t segments = 0;
 };
 
 struct Collectives {
   std::vector<std::string> names;     // families (classify/classify.h), sorted
   std::vector<std::string> groups;    // process groups that the trace names
-  std::vector<CollectiveCall> calls;  // by (start, end, lane, ordinal)
+  std::vector<CollectiveCall> calls;  // by start, end, then as in the trace
   std::vector<CallSegment> segments;
 };
 
@@ -70,10 +78,20 @@ struct RankWait {
   int64_t wait_ns = 0;  // from the call's start; at most its duration
 };
 
-/// Moves the heads of these calls from their kernels and the category
-/// communication to LedgerResult::rank_wait; calls of unused steps are passed
-/// over. Segments are cut in proportion, rounded down for the wait. To be
-/// called once. Throws ContractError when the sums do not hold afterwards.
+/// Moves the heads of these calls, each named once, from their kernels and the
+/// category communication to LedgerResult::rank_wait; calls of unused steps are
+/// passed over. A segment that ends later than its wait is cut in proportion,
+/// what the wait is attributed rounded down. To be called once. Throws
+/// ContractError when the sums do not hold afterwards.
 void MoveRankWait(std::span<const RankWait> waits, LedgerResult* ledger);
+
+/// What one rank alone shows: whatever a call takes beyond the same call's low
+/// quantile (p10, nearest rank) over the used steps, where four of them have
+/// it. A rank that waits as long in every step never shows.
+std::vector<RankWait> WaitsOfOneRank(const LedgerResult& ledger);
+
+/// MoveRankWait(WaitsOfOneRank) with WaitBasis::kOneRank, where waiting is
+/// unknown and some call can be judged.
+void BoundRankWait(LedgerResult* ledger);
 
 }  // namespace inferdiff

@@ -7,6 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "ledger/collectives.h"
+
 namespace inferdiff {
 
 /// Time during which all running ops carry one and the same label, by label.
@@ -27,6 +29,7 @@ class SoleTime {
   void Pass(int64_t dt) {
     if (distinct_ == 1) sole_ns_[mix_] += dt;
   }
+  bool one_label() const { return distinct_ == 1; }
   /// Start, Pass and End at once, while nothing else runs.
   void Alone(uint32_t label, int64_t dt) { sole_ns_[label] += dt; }
   void Merge(const SoleTime& other) {
@@ -73,6 +76,12 @@ class ExclusiveTime {
     kernels_.Alone(kernel, dt);
     families_.Alone(family_of_[kernel], dt);
     categories_.Alone(category_of_[kernel], dt);
+  }
+  /// The narrowest label that all running ops carry.
+  Sole sole() const {
+    if (kernels_.one_label()) return Sole::kKernel;
+    if (families_.one_label()) return Sole::kFamily;
+    return categories_.one_label() ? Sole::kCategory : Sole::kNo;
   }
   /// Adds the times of other steps.
   void Merge(const ExclusiveTime& other) {

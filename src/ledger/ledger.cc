@@ -8,6 +8,8 @@
 
 #include "base/checked.h"
 #include "base/parallel.h"
+#include "ledger/check.h"
+#include "ledger/find_collectives.h"
 #include "ledger/framework_hint.h"
 #include "ledger/rows.h"
 #include "ledger/step_accounts.h"
@@ -149,26 +151,6 @@ std::vector<SequenceOp> SequenceOf(const StepOps& index,
   return sequence;
 }
 
-/// The sums of the header, over all used steps.
-void CheckTotals(const LedgerResult& result) {
-  int64_t attributed = 0;
-  for (const Amounts& category : result.categories) {
-    attributed = CheckedAdd(attributed, category.attributed_ns);
-    if (category.exclusive_ns > category.attributed_ns)
-      throw ContractError("a category has more time alone than altogether");
-  }
-  const PerStep& total = result.per_step;
-  if (attributed != total.busy.total)
-    throw ContractError("the categories do not add up to the busy time");
-  if (total.sum.total - total.hidden_same_lane.total -
-          total.hidden_cross_lane.total !=
-      total.busy.total)
-    throw ContractError("sum less hidden time is not the busy time");
-  if (total.wall.n == result.used_steps &&
-      attributed + total.foreign.total + total.idle.total != total.wall.total)
-    throw ContractError("busy, foreign and idle time are not the wall time");
-}
-
 void DropColumns(Steps* steps) {
   steps->step_of_op = {};
   steps->replay_of_op = {};
@@ -190,6 +172,7 @@ PerStep SummaryOf(const std::vector<StepAmounts>& steps) {
   out.copy_only = Over(steps, &StepAmounts::copy_only);
   out.hidden_same_lane = Over(steps, &StepAmounts::hidden_same_lane);
   out.hidden_cross_lane = Over(steps, &StepAmounts::hidden_cross_lane);
+  out.rank_wait = Over(steps, &StepAmounts::rank_wait);
   out.kernels = Over(steps, &StepAmounts::kernels);
   out.idle_host_late = OverKnownIdle(steps, &StepAmounts::idle_host_late);
   out.idle_queued = OverKnownIdle(steps, &StepAmounts::idle_queued);
@@ -220,11 +203,16 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
   result.histogram = accounts.histogram();
 
   FillCategories(table, accounts, &result);
-  CheckTotals(result);
   const std::vector<uint32_t> row_of =
       FillKernels(table, accounts, rules, &result);
   FillCallTimes(index, table, row_of, threads, options.keep_samples, &result);
   FillFamilies(table, accounts, &result);
+  result.collectives = FindCollectives(index, classes, table, accounts, row_of);
+  if (result.categories[static_cast<size_t>(Category::kCommunication)].count ==
+          0 ||
+      trace.info.world_size == 1)
+    result.wait_basis = WaitBasis::kNoCalls;
+  CheckSums(result);
   result.rule_hits = HitsOf(table, rules);
   result.coverage = CoverageOf(table, accounts.unclipped_ns(), result.per_step);
   if (result.used_steps > 0) {

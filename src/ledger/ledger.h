@@ -54,7 +54,8 @@ struct StepAmounts {
   int64_t copy_only = 0;  // instants with copies and no kernel
   int64_t hidden_same_lane = 0;
   int64_t hidden_cross_lane = 0;
-  int64_t kernels = 0;  // ops of kind kernel
+  int64_t rank_wait = 0;  // of `sum`: collectives before the last rank came
+  int64_t kernels = 0;    // ops of kind kernel
   int64_t ops = 0;
   // Idle outside replays by what the op waited for did, which is the next op
   // of the step to start, or else the op that begins the next step; sums to
@@ -67,7 +68,7 @@ struct StepAmounts {
 /// The same over the used steps.
 struct PerStep {
   Stat wall, span, replay_span, sum, busy, idle, idle_inside, foreign;
-  Stat copy_only, hidden_same_lane, hidden_cross_lane, kernels;
+  Stat copy_only, hidden_same_lane, hidden_cross_lane, rank_wait, kernels;
   Stat idle_host_late, idle_queued, idle_unknown;
   /// Op start minus launch call start, one sample a launch: of a replay its
   /// first op. Negative where the clocks of host and device disagree.
@@ -85,6 +86,7 @@ struct Amounts {
   int64_t hidden_ns() const {
     return hidden_same_lane_ns + hidden_cross_lane_ns;
   }
+  bool operator==(const Amounts&) const = default;
   /// All but exclusive_ns, which does not add up over rows.
   void Add(const Amounts& other) {
     count += other.count;
@@ -104,7 +106,7 @@ struct KernelRow {
   Amounts amounts;  // without rank_wait_ns
   /// Sum of its calls' waiting for other ranks: LedgerResult::rank_wait.
   int64_t rank_wait_ns = 0;
-  Stat call_ns;  // unclipped duration of its calls
+  Stat call_ns;  // unclipped duration of its calls, waiting included
   /// Those durations; only where LedgerOptions::keep_samples asks for them.
   Distribution calls;
 };
@@ -127,10 +129,14 @@ struct SequenceOp {
   uint64_t ordinal = 0;
   int64_t start_ns = 0;  // from the step's begin; negative if before it
   int64_t dur_ns = 0;
+  // The first three are without the waiting for other ranks. All six add up to
+  // the duration clipped at the borders.
   int64_t attributed_ns = 0;
-  // With attributed_ns they add up to the duration clipped at the borders.
   int64_t hidden_same_lane_ns = 0;
   int64_t hidden_cross_lane_ns = 0;
+  int64_t wait_attributed_ns = 0;
+  int64_t wait_same_lane_ns = 0;
+  int64_t wait_cross_lane_ns = 0;
   uint32_t kernel = 0;      // index in LedgerResult::kernels
   uint32_t lane = 0;        // normalised
   uint32_t replay = kNone;  // 0, 1 ... within the step
@@ -182,6 +188,7 @@ struct Provenance {
 /// How the waiting for other ranks is known.
 enum class WaitBasis : uint8_t {
   kUnknown,  // nothing says what of a collective is waiting
+  kNoCalls,  // no used step has one, or there is one rank: nothing waits
   kOneRank,  // a lower bound: what exceeds the same call's low quantile
   kRankSet,  // measured: until the last rank arrived
 };
@@ -233,7 +240,8 @@ struct LedgerResult {
   PerStep per_step;
   std::array<Amounts, kCategoryCount> categories{};
   /// The pseudo-category: inside sum and busy, in no category. Its count is
-  /// that of calls that waited.
+  /// that of calls that waited; they count in their own rows, too. Where only
+  /// communication runs, exclusive time is dealt out as attributed time is.
   Amounts rank_wait;
   WaitBasis wait_basis = WaitBasis::kUnknown;
   Collectives collectives;

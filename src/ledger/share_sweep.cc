@@ -52,6 +52,7 @@ void ShareSweep::Reset(uint32_t step) {
   same_lane_.assign(ops_.size(), 0);
   kernels_ = SharerSet(attributed_);
   copies_ = SharerSet(attributed_);
+  stretches_.Reset(ops_.size());
   now_ = window_.begin;
   busy_ = copy_only_ = 0;
 }
@@ -90,6 +91,7 @@ bool ShareSweep::RunsAlone(uint32_t position) {
   busy_ += dt;
   if (!IsKernel(position)) copy_only_ += dt;
   if (exclusive_ != nullptr) exclusive_->Alone(kernels_of_[position], dt);
+  if (IsWatched(position)) stretches_.Add(position, {dt, 0, 0, Sole::kKernel});
   return true;
 }
 
@@ -119,6 +121,8 @@ void ShareSweep::StartOp(uint32_t position) {
   const int64_t takes = std::clamp(until, now_, end);
   same_lane_[position] =
       is_kernel ? takes - now_ : -(KernelTime(lane) + copy_only_);
+  if (IsWatched(position))
+    stretches_.Add(position, {0, same_lane_[position], 0, Sole::kNo});
   if (takes == end) {
     Push(end, position, Change::kHiddenEnds);
     return;
@@ -142,6 +146,7 @@ void ShareSweep::TakeLane(uint32_t position) {
   lane.kernel_runs = true;
   lane.kernel_since = now_;
   kernels_.Add(position);
+  if (IsWatched(position)) stretches_.Share(position, now_);
 }
 
 void ShareSweep::Apply(const Event& event) {
@@ -160,6 +165,11 @@ void ShareSweep::Apply(const Event& event) {
     lane.kernel_time = KernelTime(lane);
     lane.kernel_runs = false;
     kernels_.Remove(position);
+    if (IsWatched(position)) {
+      const OpShare share = Share(position);
+      stretches_.End(position, now_, share.sum_ns - share.hidden_same_lane_ns,
+                     share.attributed_ns);
+    }
   }
 }
 
@@ -172,6 +182,7 @@ void ShareSweep::Pass(int64_t dt) {
   if (kernels_.empty() && copies_.empty()) return;
   busy_ += dt;
   if (exclusive_ != nullptr) exclusive_->Pass(dt);
+  if (!watched_.empty()) stretches_.Pass(now_, kernels_, exclusive_->sole());
   if (!kernels_.empty()) {
     kernels_.Deal(dt);
   } else {

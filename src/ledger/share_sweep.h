@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "ledger/call_stretches.h"
 #include "ledger/exclusive_time.h"
 #include "ledger/sharer_set.h"
 #include "ledger/step_ops.h"
@@ -43,8 +44,13 @@ class ShareSweep {
  public:
   explicit ShareSweep(const StepOps& index);
 
-  /// `kernels` holds the kernel row of each position, for `exclusive`. Both
-  /// may be empty: then no exclusive time is kept.
+  /// Keeps the stretches of the kernels whose row is set from now on. The rows
+  /// must outlive this; none: nothing is kept, and nothing spent on it.
+  void Watch(std::span<const uint8_t> rows) { watched_ = rows; }
+
+  /// `kernels` holds the kernel row of each position, for `exclusive` and the
+  /// watched rows. Both may be empty where none is watched: then no exclusive
+  /// time is kept.
   void Run(uint32_t step, std::span<const uint32_t> kernels,
            ExclusiveTime* exclusive);
 
@@ -52,6 +58,10 @@ class ShareSweep {
   OpShare Share(uint32_t position) const;
   int64_t busy_ns() const { return busy_; }
   int64_t copy_only_ns() const { return copy_only_; }
+  /// Of the last step's watched ops that run within its window.
+  const std::vector<CallStretches::Stretch>& stretches() const {
+    return stretches_.stretches();
+  }
 
  private:
   enum class Change : uint8_t { kKeeperEnds, kHiddenEnds, kTakesLane };
@@ -84,6 +94,10 @@ class ShareSweep {
   void Push(int64_t time, uint32_t position, Change change);
   void Pass(int64_t dt);
 
+  bool IsWatched(uint32_t position) const {
+    return !watched_.empty() && watched_[kernels_of_[position]] != 0 &&
+           IsKernel(position);
+  }
   bool IsKernel(uint32_t position) const {
     return index_.trace().ops.kind[ops_[position]] == OpKind::kKernel;
   }
@@ -98,6 +112,8 @@ class ShareSweep {
   std::vector<Lane> lanes_;
   std::vector<int64_t> attributed_, same_lane_;
   std::vector<Event> events_;  // a heap
+  std::span<const uint8_t> watched_;
+  CallStretches stretches_;
 
   // The step being swept.
   std::span<const uint32_t> ops_, kernels_of_;

@@ -46,6 +46,10 @@ void SharerSet::Deal(int64_t dt) {
   for (uint32_t i = 0; i < rest; ++i) ++dealt_[few_[i]];
 }
 
+int64_t SharerSet::Dealt(uint32_t position) const {
+  return dealt_[position] + each_ + (in_tree_ ? TreeShare(position) : 0);
+}
+
 void SharerSet::ToTree() {
   tree_.resize(dealt_.size() + 1);
   in_tree_ = true;

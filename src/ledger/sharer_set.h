@@ -26,7 +26,10 @@ class SharerSet {
   void Add(uint32_t position);
   void Remove(uint32_t position);
   void Deal(int64_t dt);
+  /// What an op that is present has got so far.
+  int64_t Dealt(uint32_t position) const;
   bool empty() const { return count_ == 0; }
+  uint32_t size() const { return count_; }
 
  private:
   static constexpr uint32_t kFew = 16;

@@ -45,16 +45,27 @@ StepAccounts::StepAccounts(const StepOps& index, const IdleScan& idle,
       sweep_(index),
       kernels_(table.kernels().size()),
       exclusive_(table.family_of(), table.families().size(),
-                 table.category_of(), kCategoryCount) {}
+                 table.category_of(), kCategoryCount) {
+  const auto communicates = [](const KernelTable::Kernel& kernel) {
+    return kernel.category == Category::kCommunication;
+  };
+  const auto& kernels = table.kernels();
+  if (std::none_of(kernels.begin(), kernels.end(), communicates)) return;
+  watched_.resize(kernels.size());
+  std::transform(kernels.begin(), kernels.end(), watched_.begin(),
+                 communicates);
+}
 
 StepAmounts StepAccounts::Account(uint32_t step) {
   const std::span<const uint32_t> ops = index_.of(step);
   kernel_of_.clear();
   for (const uint32_t op : ops) kernel_of_.push_back(table_.KernelOf(op));
+  sweep_.Watch(watched_);
   sweep_.Run(step, kernel_of_, &exclusive_);
   StepAmounts amounts;
   amounts.step = step;
   AddOps(step, &amounts);
+  AddCalls(step);
   amounts.span = SpanOf(index_.trace().ops, ops, index_.window(step).begin);
   amounts.replay_span = idle_.LargestReplaySpan(step);
   amounts.busy = sweep_.busy_ns();
@@ -89,6 +100,30 @@ void StepAccounts::Merge(const StepAccounts& other) {
     histogram_[i].sum_ns += other.histogram_[i].sum_ns;
   }
   unclipped_ns_ += other.unclipped_ns_;
+  const auto offset = static_cast<uint32_t>(segments_.size());
+  for (Call call : other.calls_) {
+    call.first_segment += offset;
+    calls_.push_back(call);
+  }
+  segments_.insert(segments_.end(), other.segments_.begin(),
+                   other.segments_.end());
+}
+
+void StepAccounts::AddCalls(uint32_t step) {
+  using Stretch = CallStretches::Stretch;
+  std::vector<Stretch> stretches = sweep_.stretches();
+  std::stable_sort(stretches.begin(), stretches.end(),
+                   [](const Stretch& a, const Stretch& b) {
+                     return a.position < b.position;
+                   });
+  const std::span<const uint32_t> ops = index_.of(step);
+  for (const Stretch& stretch : stretches) {
+    const uint32_t op = ops[stretch.position];
+    if (calls_.empty() || calls_.back().op != op)
+      calls_.push_back({op, static_cast<uint32_t>(segments_.size()), 0});
+    ++calls_.back().segments;
+    segments_.push_back(stretch.segment);
+  }
 }
 
 void StepAccounts::AddOps(uint32_t step, StepAmounts* amounts) {

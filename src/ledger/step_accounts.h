@@ -18,6 +18,13 @@ namespace inferdiff {
 /// Accounts for steps in any order; the sums do not depend on it.
 class StepAccounts {
  public:
+  /// A communication kernel's call, and where its segments are.
+  struct Call {
+    uint32_t op = 0;
+    uint32_t first_segment = 0;
+    uint32_t segments = 0;
+  };
+
   /// All three must outlive this.
   StepAccounts(const StepOps& index, const IdleScan& idle,
                const KernelTable& table);
@@ -36,9 +43,14 @@ class StepAccounts {
   }
   /// Durations of the steps' ops, not clipped.
   int64_t unclipped_ns() const { return unclipped_ns_; }
+  /// Calls that run within their step's window, in the order in which steps
+  /// were accounted for.
+  const std::vector<Call>& calls() const { return calls_; }
+  const std::vector<CallSegment>& segments() const { return segments_; }
 
  private:
   void AddOps(uint32_t step, StepAmounts* amounts);
+  void AddCalls(uint32_t step);
 
   const StepOps& index_;
   const IdleScan& idle_;
@@ -49,6 +61,9 @@ class StepAccounts {
   ExclusiveTime exclusive_;
   std::array<HistogramBucket, 63> histogram_{};
   int64_t unclipped_ns_ = 0;
+  std::vector<uint8_t> watched_;  // by kernel; none where none is watched
+  std::vector<Call> calls_;
+  std::vector<CallSegment> segments_;
 };
 
 }  // namespace inferdiff

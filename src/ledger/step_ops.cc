@@ -30,10 +30,12 @@ StepOps::StepOps(const Trace& trace, const Steps& steps,
     : trace_(trace),
       steps_(steps),
       name_rank_(RankNames(trace)),
-      by_step_(steps.steps.size(), trace.ops.size(), [&](size_t op) {
-        const uint32_t step = steps.step_of_op[op];
-        return step != kNone && wanted[step] ? step : kNone;
-      }) {
+      by_step_(steps.steps.size(), trace.ops.size(),
+               [&](size_t op) {
+                 const uint32_t step = steps.step_of_op[op];
+                 return step != kNone && wanted[step] ? step : kNone;
+               }),
+      is_wanted_(wanted) {
   for (uint32_t step = 0; step < wanted.size(); ++step) {
     if (wanted[step]) wanted_.push_back(step);
     SortTies(by_step_[step]);

@@ -46,6 +46,7 @@ class StepOps {
   StepWindow window(uint32_t step) const;
   /// Steps that are grouped, in order.
   const std::vector<uint32_t>& wanted() const { return wanted_; }
+  bool IsWanted(uint32_t step) const { return is_wanted_[step]; }
   /// Ops of all wanted steps, and of those in front of one.
   size_t size() const { return by_step_.size(); }
   size_t first(uint32_t step) const { return by_step_.first(step); }
@@ -65,6 +66,7 @@ class StepOps {
   std::vector<uint32_t> name_rank_;  // by NameId, order of the texts
   ByGroup by_step_;
   std::vector<uint32_t> wanted_;
+  std::vector<bool> is_wanted_;  // by step
 };
 
 }  // namespace inferdiff

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/find_collectives.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+namespace inferdiff {
+namespace {
+
+/// Names the families of communication, which are in order; returns each
+/// family's number.
+std::vector<uint32_t> NumberNames(const KernelTable& table,
+                                  Collectives* found) {
+  std::vector<uint32_t> number(table.families().size(), kNone);
+  for (size_t family = 0; family < number.size(); ++family) {
+    if (table.families()[family].category != Category::kCommunication) continue;
+    number[family] = static_cast<uint32_t>(found->names.size());
+    found->names.emplace_back(table.families()[family].family);
+  }
+  return number;
+}
+
+void NumberPositions(Collectives* found) {
+  std::vector<CollectiveCall>& calls = found->calls;
+  const auto key = [&](uint32_t i) {
+    return std::tuple(calls[i].step, calls[i].name, calls[i].lane);
+  };
+  std::vector<uint32_t> order(calls.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return std::tuple(key(a), a) < std::tuple(key(b), b);
+  });
+  for (size_t i = 1; i < order.size(); ++i)
+    if (key(order[i]) == key(order[i - 1]))
+      calls[order[i]].position = calls[order[i - 1]].position + 1;
+}
+
+/// By step; of unused ones nothing.
+std::vector<StepWindow> WindowsOf(const StepOps& index) {
+  std::vector<StepWindow> windows(index.steps().steps.size());
+  for (const uint32_t step : index.wanted()) windows[step] = index.window(step);
+  return windows;
+}
+
+/// By op.
+std::vector<StepAccounts::Call> SortedCalls(const StepAccounts& accounts) {
+  std::vector<StepAccounts::Call> calls = accounts.calls();
+  std::sort(calls.begin(), calls.end(),
+            [](const auto& a, const auto& b) { return a.op < b.op; });
+  return calls;
+}
+
+}  // namespace
+
+Collectives FindCollectives(const StepOps& index, const Classification& classes,
+                            const KernelTable& table,
+                            const StepAccounts& accounts,
+                            const std::vector<uint32_t>& row_of) {
+  Collectives found;
+  const std::vector<uint32_t> number = NumberNames(table, &found);
+  if (found.names.empty()) return found;
+  const GpuOps& all = index.trace().ops;
+  const Steps& steps = index.steps();
+  const std::vector<StepAccounts::Call> accounted = SortedCalls(accounts);
+  const std::vector<StepWindow> windows = WindowsOf(index);
+  auto next = accounted.begin();
+  for (uint32_t op = 0; op < all.size(); ++op) {
+    if (classes.of_op[op] != Category::kCommunication ||
+        all.kind[op] != OpKind::kKernel)
+      continue;
+    const uint32_t kernel = table.KernelOf(op);
+    CollectiveCall call;
+    call.start_ns = all.start_ns[op];
+    call.end_ns = all.end_ns(op);
+    call.ordinal = all.ordinal[op];
+    call.name = number[table.family_of()[kernel]];
+    call.lane = steps.normal_lane[op];
+    call.step = steps.step_of_op[op];
+    if (call.step != kNone && index.IsWanted(call.step)) {
+      call.kernel = row_of[kernel];
+      call.clipped_start_ns = windows[call.step].Clip(call.start_ns);
+      call.first_segment = static_cast<uint32_t>(found.segments.size());
+    }
+    if (next != accounted.end() && next->op == op) {
+      call.segments = next->segments;
+      const auto from = accounts.segments().begin() + next->first_segment;
+      found.segments.insert(found.segments.end(), from, from + next->segments);
+      ++next;
+    }
+    found.calls.push_back(call);
+  }
+  NumberPositions(&found);
+  return found;
+}
+
+}  // namespace inferdiff
