@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The program's steps against what a made-up engine did.
+"""The program's steps and categories against what a made-up engine did.
 
     workload_steps.py --bin BIN [--seeds N] [VARIANT...]
 
 Every schedule of workloads/schedules.py is run with several seeds and written
 as Kineto; number, borders, shape and op count of the steps must be the truth,
-to the nanosecond, and so must what is left out and why.
+to the nanosecond, and so must what is left out and why, and each category's
+ops and time.
 """
 
 import argparse
+import collections
+import csv
 import json
 import os
 import subprocess
@@ -56,13 +59,25 @@ def options_of(name, seed):
     return workload.Options(seed=seed, **options)
 
 
-def run(binary, path):
-    done = subprocess.run([binary, "steps", "--format", "json", path],
-                          capture_output=True, text=True, timeout=60,
-                          check=False)
+def run(binary, *arguments):
+    done = subprocess.run([binary, *arguments], capture_output=True, text=True,
+                          timeout=60, check=False)
     if done.returncode:
-        raise SystemExit(f"{path}: exit {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)
+        raise SystemExit(f"{arguments}: exit {done.returncode}: "
+                         f"{done.stderr}")
+    return done.stdout
+
+
+def categories_of(dump):
+    """Category -> ops and the sum of their durations."""
+    rows = csv.DictReader([line for line in dump.split("\n")
+                           if line and not line.startswith("#")],
+                          delimiter="\t", quoting=csv.QUOTE_NONE)
+    out = collections.defaultdict(lambda: {"count": 0, "sum_ns": 0})
+    for row in rows:
+        out[row["category"]]["count"] += 1
+        out[row["category"]]["sum_ns"] += int(row["dur_ns"])
+    return dict(out)
 
 
 def expected_rows(truth, evidence):
@@ -107,8 +122,14 @@ def check(binary, name, seed, folder):
     paths = formats.FORMATS["kineto"](made.ranks, folder)
     failures = 0
     for rank in truth["ranks"]:
-        shown = run(binary, paths[rank["rank"]])
-        for text in differences(name, rank, shown):
+        path = paths[rank["rank"]]
+        shown = json.loads(run(binary, "steps", "--format", "json", path))
+        texts = list(differences(name, rank, shown))
+        categories = categories_of(run(binary, "dump", path))
+        texts += [f"{key}: {categories.get(key)}, not {value}"
+                  for key, value in rank["categories"].items()
+                  if categories.get(key) != value]
+        for text in texts:
             failures += 1
             print(f"{name}, seed {seed}, rank {rank['rank']}: {text}")
     return failures
