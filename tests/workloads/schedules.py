@@ -56,6 +56,7 @@ def marker_of(options, kind, batch, tokens, context=None):
 def step(rank, kind, batch, tokens, context=None):
     """Opens a step with its marker."""
     options = rank.options
+    context = batch * CONTEXT if context is None else context
     shown = context if options.engine == "vllm" else None
     return rank.step(kind, batch, tokens, shown,
                      marker_of(options, kind, batch, tokens, context))
@@ -103,7 +104,7 @@ def settle(rank, done):
 
 
 def decode_step(rank, number, batch, context=None, graph=1):
-    with step(rank, "decode", batch, batch, context or batch * CONTEXT):
+    with step(rank, "decode", batch, batch, context):
         yield from prologue(rank, batch)
         yield from inject(rank, number)
         yield from rank.replay(graph, decode_graph(rank.options))
@@ -117,7 +118,7 @@ def prefill_step(rank, number, batch, tokens):
         rank.steps[-1].excluded = "mixed-work"
         yield from prefill_work(rank, number, batch)
         return
-    with step(rank, "prefill", batch, tokens, batch * CONTEXT):
+    with step(rank, "prefill", batch, tokens):
         yield from prefill_work(rank, number, batch)
 
 
