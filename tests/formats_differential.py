@@ -45,6 +45,11 @@ LACKS = {
 # Without markers and graphs, steps are the period of a lane's ops; not to be
 # had where copies are on no lane.
 WITHOUT_LANE_OF_COPIES = ("rocprof-csv-old",)
+# One file for all ranks; correlations collide between its processes.
+MERGED = ("kineto", "nsys", "rocprof-json", "rocpd", "rpd")
+MERGED_LACKS = {
+    "kineto": {"graph_launches": "counted over the whole file"},
+}
 OF_VENDOR = {
     "nvidia": ("kineto", "nsys"),
     "amd": ("kineto", "rocprof-csv", "rocprof-csv-old", "rocprof-json",
@@ -63,7 +68,8 @@ def options_of(seed):
         vendor=("either", "nvidia", "amd")[seed % 3], steps=4, layers=2,
         engine="vllm" if seed % 4 == 3 else "sglang",
         markers=seed % 5 != 4, overlap=seed % 2 == 0,
-        tight=seed % 7 == 1, dependent_launch=seed % 6 == 5)
+        tight=seed % 7 == 1, dependent_launch=seed % 6 == 5,
+        ranks=2 if seed % 5 in (1, 3) else 1)
 
 
 # --- the files themselves --------------------------------------------------
@@ -163,10 +169,10 @@ def check_files(seed, folder):
 # --- the ledgers -----------------------------------------------------------
 
 
-def run(binary, path):
-    done = subprocess.run([binary, "ledger", "--format", "json", path],
-                          capture_output=True, text=True, timeout=60,
-                          check=False)
+def run(binary, path, device):
+    done = subprocess.run([binary, "ledger", "--format", "json", "--device",
+                           str(device), path], capture_output=True, text=True,
+                          timeout=60, check=False)
     if done.returncode:
         raise SystemExit(f"{path}: exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
@@ -212,8 +218,10 @@ def comparable(ledger, lacks):
         for path, value in leaves({k: row[k] for k in row if k.endswith("_ns")
                                    or k == "count"}):
             kernels[key + path] += value
+    device = ledger["trace"]["device"]
     parts = {
-        "devices": ledger["devices"],
+        "devices": [row for row in ledger["devices"]
+                    if row["device"] == device],
         "steps": {key: ledger["steps"][key] for key in
                   ("count", "used", "evidence", "groups", "excluded")},
         "per_step": ledger["per_step"],
@@ -226,27 +234,38 @@ def comparable(ledger, lacks):
             if not set(path) & set(lacks)}
 
 
+def ledgers_of(binary, made, names, folder):
+    """(format, merged or not, ledger) of the last rank."""
+    rank = made.ranks[-1]
+    for name in OF_VENDOR[made.options.vendor]:
+        if name not in names:
+            continue
+        write = formats.FORMATS[name]
+        path = write(made.ranks, os.path.join(folder, name))[rank.number]
+        yield name, False, run(binary, path, rank.device)
+        if len(made.ranks) > 1 and name in MERGED:
+            path = write(made.ranks, os.path.join(folder, name + "-merged"),
+                         merged=True)[rank.number]
+            yield name, True, run(binary, path, rank.device)
+
+
 def compare(binary, seed, names, folder):
     made = workload.build(options_of(seed))
-    ledgers = {}
-    for name in OF_VENDOR[made.options.vendor]:
-        if name in names:
-            path = formats.FORMATS[name](made.ranks,
-                                         os.path.join(folder, name))[0]
-            ledgers[name] = run(binary, path)
-    failures = 0
-    evidence = ledgers["kineto"]["steps"]["evidence"]
-    for name, ledger in ledgers.items():
-        if evidence == "kernel-period" and name in WITHOUT_LANE_OF_COPIES:
+    failures, kineto = 0, None
+    for name, merged, ledger in ledgers_of(binary, made, names, folder):
+        kineto = kineto or ledger
+        if kineto["steps"]["evidence"] == "kernel-period" and \
+                name in WITHOUT_LANE_OF_COPIES:
             continue
-        ours = comparable(ledgers["kineto"], LACKS[name])
-        theirs = comparable(ledger, LACKS[name])
+        lacks = LACKS[name] | (MERGED_LACKS.get(name, {}) if merged else {})
+        ours, theirs = comparable(kineto, lacks), comparable(ledger, lacks)
         wrong = [path for path in sorted(set(ours) | set(theirs), key=str)
                  if ours.get(path) != theirs.get(path)]
         if wrong:
             failures += 1
             print(f"seed {seed} ({made.options.schedule}, "
-                  f"{made.options.vendor}), {name}: {len(wrong)} differences")
+                  f"{made.options.vendor}), {name}{' merged' * merged}: "
+                  f"{len(wrong)} differences")
         for path in wrong[:6]:
             print(f"  {' '.join(map(str, path))}: {theirs.get(path)}, "
                   f"Kineto {ours.get(path)}")
