@@ -32,6 +32,7 @@ body (several are joined). Filters follow, each behind a `|`:
     truncate N    the first N bytes; a negative N drops the last -N
     flip N        byte N inverted
     gzip gunzip zstd
+    sqlite        the whole is SQL; the database that it makes
 
 Commands run in a folder that holds the files; `traces` there is the folder of
 public traces and `repo` the repository. No shell: the line is split as a
@@ -64,6 +65,7 @@ import os
 import pathlib
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -183,6 +185,15 @@ def flip(data, n):
     return data[:n] + bytes([data[n] ^ 0xFF]) + data[n + 1:]
 
 
+def sqlite(script):
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "made.sqlite"
+        connection = sqlite3.connect(path)
+        connection.executescript(script.decode())
+        connection.close()
+        return path.read_bytes()
+
+
 FILTERS = {
     "chomp": lambda data: data.rstrip(b"\n"),
     "expand": expand,
@@ -192,6 +203,7 @@ FILTERS = {
     "flip": flip,
     "gzip": lambda data: gzip.compress(data, mtime=0),
     "gunzip": gzip.decompress,
+    "sqlite": sqlite,
     "zstd": lambda data: subprocess.run(
         ["zstd", "-qc"], input=data, stdout=subprocess.PIPE, check=True).stdout,
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace inferdiff {
 
@@ -12,6 +13,9 @@ class InputFile {
  public:
   /// Throws InputError "unreadable-file", "not-a-file" or "empty-file".
   explicit InputFile(const std::string& path);
+  /// Takes over a descriptor of `size` bytes; `path` is for messages.
+  InputFile(std::string path, int descriptor, uint64_t size)
+      : path_(std::move(path)), size_(size), descriptor_(descriptor) {}
   ~InputFile();
   InputFile(const InputFile&) = delete;
   InputFile& operator=(const InputFile&) = delete;

@@ -47,7 +47,7 @@ std::string LabelOf(const std::string& path) {
   for (bool again = true; again;) {
     again = false;
     for (const std::string_view ending :
-         {".gz", ".zst", ".json", ".trace", ".pt"}) {
+         {".gz", ".zst", ".json", ".trace", ".pt", ".sqlite", ".db", ".rpd"}) {
       if (!label.ends_with(ending)) continue;
       label.resize(label.size() - ending.size());
       again = true;

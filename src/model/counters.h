@@ -29,6 +29,11 @@ enum class Severity : uint8_t {
     "the input ends in the middle; what came before the cut was read")  \
   X(kCorruptCompression, "corrupt_compression", kDataLoss,              \
     "compressed data is damaged; what could be inflated was read")      \
+  X(kDamagedTable, "damaged_table", kDataLoss,                          \
+    "tables of the database are damaged; what came before was read")    \
+  X(kGraphAsWhole, "graph_as_whole", kDataLoss,                         \
+    "graph launches were captured without the kernels in them: "        \
+    "capture again with nsys profile --cuda-graph-trace=node")          \
   X(kSkippedBytes, "skipped_bytes", kDataLoss,                          \
     "bytes between records that belong to no record were skipped")      \
   X(kNegativeDuration, "negative_duration", kRepaired,                  \
@@ -43,6 +48,10 @@ enum class Severity : uint8_t {
     "control characters inside strings were kept as they are")          \
   X(kUnescapedQuote, "unescaped_quote", kRepaired,                      \
     "names with unescaped quotes were recovered")                       \
+  X(kDanglingName, "dangling_name", kRepaired,                          \
+    "records with a name that the file does not have were kept")        \
+  X(kOpenRange, "open_range", kInfo,                                    \
+    "named ranges without an end were left out")                        \
   X(kNonFiniteNumber, "non_finite_number", kRepaired,                   \
     "bare inf or nan in ignored fields was accepted")                   \
   X(kUnclearFraction, "unclear_fraction", kInfo,                        \

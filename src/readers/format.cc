@@ -4,6 +4,7 @@
 #include <array>
 
 #include "readers/kineto_json.h"
+#include "readers/sqlite_trace.h"
 
 namespace inferdiff {
 
@@ -15,6 +16,9 @@ std::span<const Format> Formats() {
                 const ReadOptions& options) {
                return ReadKineto(file, compression, options);
              }},
+      Format{"sqlite",
+             [](const SniffInput& input) { return SniffSqlite(input.head); },
+             ReadSqlite},
   };
   return kFormats;
 }

@@ -20,8 +20,8 @@ constexpr size_t kHead = 64 * 1024;
 
 /// What a file is that no reader takes, and what to do with it.
 struct Foreign {
-  std::string_view what;
-  std::string_view fix;
+  std::string what;
+  std::string fix;
 };
 
 bool StartsWith(std::string_view text, std::string_view prefix) {
@@ -34,15 +34,14 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
 }
 
 Foreign DescribeForeign(std::string_view head, std::string_view path) {
-  constexpr std::string_view kUseKineto =
+  const std::string kUseKineto =
       "capture with torch.profiler and name its .trace.json(.gz)";
   if (EndsWith(path, ".nsys-rep") || EndsWith(path, ".qdrep")) {
     return {"the file is an Nsight Systems report, which only nsys can open",
-            kUseKineto};
-  }
-  if (StartsWith(head, "SQLite format 3")) {
-    return {"the file is an SQLite database, which this version cannot read",
-            kUseKineto};
+            fmt::format("nsys export --type sqlite --force-overwrite true "
+                        "--lazy false {}, and name the .sqlite file that it "
+                        "writes",
+                        path)};
   }
   if (head.find("\"rocprofiler-sdk-tool\"") != head.npos) {
     return {"the file is rocprofv3 JSON, which this version cannot read",
@@ -121,8 +120,7 @@ SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
       });
   if (format == formats.end()) {
     const Foreign foreign = DescribeForeign(head, path);
-    throw InputError("unknown-format", path, std::string(foreign.what),
-                     std::string(foreign.fix));
+    throw InputError("unknown-format", path, foreign.what, foreign.fix);
   }
   SourceFile result = format->read(file, compression, options);
   result.path = path;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQLite's view of an InputFile: one file that never changes.
+//
+// SQLite opens files by name and looks for journals beside them. Here it gets
+// the bytes of a file that is open already, also of one without a name, and
+// nothing else on the disk is touched, read or created.
+#pragma once
+
+#include <memory>
+
+#include "base/input_file.h"
+
+struct sqlite3_vfs;
+
+namespace inferdiff {
+
+class SqliteFile {
+ public:
+  /// `file` must outlive this, and this every database opened through it.
+  explicit SqliteFile(const InputFile* file);
+  ~SqliteFile();
+  SqliteFile(const SqliteFile&) = delete;
+  SqliteFile& operator=(const SqliteFile&) = delete;
+
+  /// For sqlite3_open_v2; the name of the file does not matter there.
+  const char* vfs_name() const;
+  /// Bytes that SQLite asked for.
+  uint64_t bytes_read() const { return bytes_read_; }
+
+ private:
+  friend struct SqliteFileMethods;
+
+  const InputFile* file_;
+  uint64_t bytes_read_ = 0;
+  std::string name_;
+  std::unique_ptr<sqlite3_vfs> vfs_;
+};
+
+}  // namespace inferdiff

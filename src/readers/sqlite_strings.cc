@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/sqlite_strings.h"
+
+#include <algorithm>
+
+namespace inferdiff {
+namespace {
+
+/// "cudaGraphLaunch_v10000" -> "cudaGraphLaunch"; of "cuMemAlloc_v2" that is
+/// the name.
+std::string_view WithoutVersion(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789");
+  const bool versioned = digits != name.npos && digits > 0 &&
+                         name.size() - digits > 4 &&
+                         name.substr(digits - 1, 2) == "_v";
+  return versioned ? name.substr(0, digits - 1) : name;
+}
+
+}  // namespace
+
+SqliteStrings::SqliteStrings(SqliteDatabase* database, std::string_view table,
+                             std::string_view id, std::string_view text,
+                             ImportCounters* counters) {
+  std::vector<int64_t> ids;
+  SqliteRows rows(database, table, {id, text}, counters);
+  while (rows.Next()) {
+    if (!rows.IsText(1)) continue;
+    ids.push_back(rows.IsInt(0) ? rows.Int(0) : rows.rowid());
+    entries_.push_back({pool_[pool_.Intern(rows.Text(1))], kNone, false, {}});
+  }
+  if (ids.empty()) return;
+  const auto [min, max] = std::minmax_element(ids.begin(), ids.end());
+  index_.emplace(*min, *max, ids.size());
+  for (size_t i = 0; i < ids.size(); ++i)
+    index_->Add(ids[i], static_cast<uint32_t>(i));
+}
+
+std::optional<std::string_view> SqliteStrings::Text(int64_t id) const {
+  const uint32_t entry = index_ ? index_->Find(id) : kNone;
+  if (entry == kNone) return std::nullopt;
+  return entries_[entry].text;
+}
+
+SqliteStrings::Entry* SqliteStrings::Find(int64_t id) {
+  const uint32_t entry = index_ ? index_->Find(id) : kNone;
+  return entry == kNone ? nullptr : &entries_[entry];
+}
+
+NameId SqliteStrings::Name(int64_t id, TraceSink* sink) {
+  Entry* const entry = Find(id);
+  if (entry == nullptr) return kNone;
+  if (entry->name == kNone) entry->name = sink->Name(entry->text);
+  return entry->name;
+}
+
+SqliteStrings::HostCall SqliteStrings::CallOf(int64_t id, TraceSink* sink) {
+  Entry* const entry = Find(id);
+  if (entry == nullptr) return {};
+  if (!entry->call_known) {
+    entry->call.use = UseOfCall(entry->text);
+    if (entry->call.use.kept)
+      entry->call.name = sink->Name(WithoutVersion(entry->text));
+    entry->call_known = true;
+  }
+  return entry->call;
+}
+
+}  // namespace inferdiff
