@@ -31,6 +31,7 @@ LACKS = {
     "kineto": {},
     # Names are demangled in other words; `plain` undoes that.
     "nsys": {},
+    "nsys-old": {},
     # No byte counts either, but no ledger shows any.
     "rocprof-csv": {},
     # Queues only, and copies have none: the lane says what hides a copy.
@@ -51,7 +52,7 @@ MERGED_LACKS = {
     "kineto": {"graph_launches": "counted over the whole file"},
 }
 OF_VENDOR = {
-    "nvidia": ("kineto", "nsys"),
+    "nvidia": ("kineto", "nsys", "nsys-old"),
     "amd": ("kineto", "rocprof-csv", "rocprof-csv-old", "rocprof-json",
             "rocpd", "rpd"),
     "either": tuple(formats.FORMATS),
@@ -145,7 +146,8 @@ def totals_of_json(path):
             sum(name == "hipGraphLaunch" for name in calls.values())]
 
 
-TOTALS = {"nsys": totals_of_nsys, "rocprof-csv": totals_of_csv,
+TOTALS = {"nsys": totals_of_nsys, "nsys-old": totals_of_nsys,
+          "rocprof-csv": totals_of_csv,
           "rocprof-csv-old": totals_of_csv, "rocprof-json": totals_of_json,
           "rocpd": totals_of_rocpd, "rpd": totals_of_rpd}
 

@@ -6,6 +6,14 @@ from workloads import write_kineto, write_nsys, write_rocpd, write_rocprof, \
     write_rpd
 
 
+def _nsys(old):
+    def write(ranks, folder, compress=False, merged=False):
+        del compress
+        # The few columns of the oldest exports do not tell processes apart.
+        return write_nsys.write(ranks, folder, old, merged and not old)
+    return write
+
+
 def _csv(old):
     def write(ranks, folder, compress=False, merged=False):
         del compress, merged  # a file set a process, plain text
@@ -20,7 +28,8 @@ def _json(ranks, folder, compress=False, merged=False):
 
 FORMATS = {
     "kineto": write_kineto.write,
-    "nsys": write_nsys.write,
+    "nsys": _nsys(old=False),
+    "nsys-old": _nsys(old=True),
     "rocprof-csv": _csv(old=False),
     "rocprof-csv-old": _csv(old=True),
     "rocprof-json": _json,

@@ -21,6 +21,13 @@ class Database:
         rows.append(row)
         return len(rows)
 
+    def drop(self, names):
+        """Forgets columns of these names, in all tables."""
+        for table, (columns, rows) in self.tables.items():
+            self.tables[table] = ([c for c in columns if c[0] not in names],
+                                  [{k: v for k, v in row.items()
+                                    if k not in names} for row in rows])
+
     def write(self, path, views=(), lazy=False):
         """With `lazy`, tables without rows are left out."""
         with contextlib.suppress(FileNotFoundError):

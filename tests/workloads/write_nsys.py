@@ -79,10 +79,18 @@ def short_name(name):
     return kept.split()[-1].split("::")[-1] if kept.split() else name
 
 
+# Columns that not every generation has; without `textId` all text is inline.
+OPTIONAL = ("greenContextId", "contextId", "globalPid", "eventClass",
+            "mangledName", "launchType", "graphNodeId", "graphId", "copyCount",
+            "memKind", "srcKind", "dstKind", "returnValue", "callchainId",
+            "textId", "domainId", "rangeId", "category", "color")
+
+
 class Export:
     """One file, with a process for each rank."""
 
-    def __init__(self, ranks):
+    def __init__(self, ranks, old=False):
+        self.old = old
         self.database = Database()
         for name, columns in TABLES.items():
             self.database.table(name, columns)
@@ -96,6 +104,8 @@ class Export:
         self._facts(ranks)
         for text, number in self.string.ids.items():
             self.database.add("StringIds", id=number, value=text)
+        if old:
+            self.database.drop(OPTIONAL)
 
     def _process(self, rank):
         self.pid = (1 << 48) | (rank.thread << 24)
@@ -119,8 +129,9 @@ class Export:
                 nameId=self.string(name), returnValue=0)
         for number, marker in enumerate(rank.markers):
             # Registered strings come by id, others as text.
-            text = {"textId": self.string(marker.text)} if number % 2 else \
-                {"text": marker.text}
+            text = {"text": marker.text}
+            if number % 2 and not self.old:
+                text = {"textId": self.string(marker.text)}
             add("NVTX_EVENTS", start=marker.start + shift,
                 end=marker.end + shift, eventType=59, globalTid=self.tid,
                 domainId=0, **text)
@@ -179,14 +190,12 @@ class Export:
             add("META_DATA_CAPTURE", name=name, value=value)
 
 
-def write(ranks, folder, compress=False, merged=False):
-    """Compressed or not is Kineto's and RPD's concern."""
-    del compress
+def write(ranks, folder, old, merged):
     os.makedirs(folder, exist_ok=True)
     paths = {}
     for group in [ranks] if merged else [[rank] for rank in ranks]:
         path = os.path.join(folder, "node.sqlite" if merged else
                             f"serve-rank{group[0].number}.sqlite")
-        Export(group).database.write(path, lazy=True)
+        Export(group, old).database.write(path, lazy=True)
         paths.update({rank.number: path for rank in group})
     return paths
