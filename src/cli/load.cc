@@ -40,22 +40,6 @@ void RefuseDirectory(const std::string& path) {
           : fmt::format("name one rank's file, such as {}", example));
 }
 
-// "run/TP-0.trace.json.gz" -> "TP-0": a result holds no path.
-std::string LabelOf(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
-  std::string label = name;
-  for (bool again = true; again;) {
-    again = false;
-    for (const std::string_view ending :
-         {".gz", ".zst", ".json", ".trace", ".pt", ".sqlite", ".db", ".rpd"}) {
-      if (!label.ends_with(ending)) continue;
-      label.resize(label.size() - ending.size());
-      again = true;
-    }
-  }
-  return label.empty() ? name : label;
-}
-
 size_t ChooseDevice(const std::string& path,
                     const std::vector<DeviceTotals>& devices,
                     std::optional<int64_t> wanted) {
@@ -89,6 +73,21 @@ auto Naming(const std::string& path, const Work& work) {
 }
 
 }  // namespace
+
+std::string LabelOf(const std::string& path) {
+  const std::string name = fs::path(path).filename().string();
+  std::string label = name;
+  for (bool again = true; again;) {
+    again = false;
+    for (const std::string_view ending :
+         {".gz", ".zst", ".json", ".trace", ".pt", ".sqlite", ".db", ".rpd"}) {
+      if (!label.ends_with(ending)) continue;
+      label.resize(label.size() - ending.size());
+      again = true;
+    }
+  }
+  return label.empty() ? name : label;
+}
 
 RuleSet LoadRules(const std::string& path) {
   if (path.empty()) return RuleSet::Load();
@@ -140,6 +139,33 @@ Provenance ProvenanceOf(const LoadedTrace& loaded, const RuleSet& rules) {
   return source;
 }
 
+namespace {
+
+LedgerResult Build(LoadedTrace* loaded, const RuleSet& rules,
+                   const LedgerOptions& options) {
+  Provenance source = ProvenanceOf(*loaded, rules);
+  LedgerResult result = Naming(loaded->source.path, [&] {
+    return BuildLedger(loaded->trace(), loaded->classes, rules,
+                       std::move(loaded->steps), options);
+  });
+  source.framework_hint = std::move(result.source.framework_hint);
+  result.source = std::move(source);
+  result.coverage.dropped_records =
+      result.source.counters.Total(Severity::kDataLoss);
+  return result;
+}
+
+}  // namespace
+
+LedgerResult AccountRank(LoadedTrace* loaded, const RuleSet& rules,
+                         uint32_t group) {
+  LedgerOptions options;
+  options.threads = loaded->threads;
+  options.group = group;
+  options.keep_samples = true;
+  return Build(loaded, rules, options);
+}
+
 LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
                           std::optional<int64_t> group) {
   const auto groups = static_cast<int64_t>(loaded.steps.groups.size());
@@ -155,15 +181,7 @@ LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
     }
     options.group = static_cast<uint32_t>(*group);
   }
-  Provenance source = ProvenanceOf(loaded, rules);
-  LedgerResult result = Naming(loaded.source.path, [&] {
-    return BuildLedger(loaded.trace(), loaded.classes, rules,
-                       std::move(loaded.steps), options);
-  });
-  source.framework_hint = std::move(result.source.framework_hint);
-  result.source = std::move(source);
-  result.coverage.dropped_records =
-      result.source.counters.Total(Severity::kDataLoss);
+  LedgerResult result = Build(&loaded, rules, options);
   result.devices = std::move(loaded.devices);
   return result;
 }

@@ -43,10 +43,18 @@ LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
 /// Without the framework, which the accounting knows.
 Provenance ProvenanceOf(const LoadedTrace& loaded, const RuleSet& rules);
 
+/// The ledger of the rank as part of a set (ledger/rank_set.h). The trace
+/// stays; its steps do not.
+LedgerResult AccountRank(LoadedTrace* loaded, const RuleSet& rules,
+                         uint32_t group);
+
 /// Consumes the loaded trace: a ledger needs none of it. Throws InputError
 /// "no-group".
 LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
                           std::optional<int64_t> group);
+
+/// "run/TP-0.trace.json.gz" -> "TP-0": a result holds no path.
+std::string LabelOf(const std::string& path);
 
 /// Records were lost: --strict exits 1.
 bool LostData(const ImportCounters& counters);

@@ -44,7 +44,7 @@ struct CallSegment {
   }
 };
 
-/// One communication kernel's call, in a used step or not: 72 bytes, and 32 a
+/// One communication kernel's call, in a used step or not: 80 bytes, and 32 a
 /// segment, of which most have one.
 struct CollectiveCall {
   int64_t start_ns = 0;  // the trace's clock
@@ -61,6 +61,8 @@ struct CollectiveCall {
   uint32_t kernel = kNone;
   // Of the part within the step's window; none where the step is not used.
   int64_t clipped_start_ns = 0;
+  /// Idle time of the device since the last call ended.
+  int64_t idle_before_ns = 0;
   uint32_t first_segment = 0;  // in Collectives::segments, in order of time
   uint32_t segments = 0;
 };

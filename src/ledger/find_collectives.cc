@@ -21,6 +21,29 @@ std::vector<uint32_t> NumberNames(const KernelTable& table,
   return number;
 }
 
+/// Idle time since the last call of a device ended, op by op in order of time.
+class IdleSinceCall {
+ public:
+  /// To be called with every op; returns what it is before a call that starts
+  /// with this op.
+  int64_t Before(int64_t start_ns, int64_t end_ns, bool is_call) {
+    if (first_) {
+      busy_until_ = start_ns;
+      first_ = false;
+    }
+    if (start_ns > busy_until_) idle_ += start_ns - busy_until_;
+    const int64_t idle = idle_;
+    busy_until_ = std::max(busy_until_, end_ns);
+    if (is_call) idle_ = 0;
+    return idle;
+  }
+
+ private:
+  bool first_ = true;
+  int64_t busy_until_ = 0;
+  int64_t idle_ = 0;
+};
+
 void NumberPositions(Collectives* found) {
   std::vector<CollectiveCall>& calls = found->calls;
   const auto key = [&](uint32_t i) {
@@ -65,14 +88,18 @@ Collectives FindCollectives(const StepOps& index, const Classification& classes,
   const std::vector<StepAccounts::Call> accounted = SortedCalls(accounts);
   const std::vector<StepWindow> windows = WindowsOf(index);
   auto next = accounted.begin();
+  IdleSinceCall idle;
   for (uint32_t op = 0; op < all.size(); ++op) {
-    if (classes.of_op[op] != Category::kCommunication ||
-        all.kind[op] != OpKind::kKernel)
-      continue;
+    const bool is_call = classes.of_op[op] == Category::kCommunication &&
+                         all.kind[op] == OpKind::kKernel;
+    const int64_t idle_ns =
+        idle.Before(all.start_ns[op], all.end_ns(op), is_call);
+    if (!is_call) continue;
     const uint32_t kernel = table.KernelOf(op);
     CollectiveCall call;
     call.start_ns = all.start_ns[op];
     call.end_ns = all.end_ns(op);
+    call.idle_before_ns = idle_ns;
     call.ordinal = all.ordinal[op];
     call.name = number[table.family_of()[kernel]];
     call.lane = steps.normal_lane[op];

@@ -176,6 +176,8 @@ struct FrameworkHint {
 /// Where the figures come from: printed with every result.
 struct Provenance {
   std::string label;  // short name of this side for tables
+  /// The rank by the names of the set's files, where they tell.
+  std::optional<int64_t> name_rank;
   uint64_t size_bytes = 0;
   uint32_t crc32 = 0;
   std::string format;
@@ -214,6 +216,10 @@ struct RankRow {
   /// waited in them altogether.
   uint64_t last_arrivals = 0;
   int64_t caused_wait_ns = 0;
+  /// Of that, what it was idle before for longer than the others were.
+  int64_t caused_idle_ns = 0;
+  /// It did other work than most ranks: no part of the sums.
+  bool left_out = false;
 };
 
 /// One of the longest waits of a set, in steps used or not.

@@ -99,6 +99,7 @@ struct TraceInfo {
   Vendor vendor = Vendor::kUnknown;
   std::string gpu_name;  // "NVIDIA H200"; empty when the trace does not say
   int64_t device = 0;    // as the trace numbers it: on AMD an agent node id
+  std::string process;   // where the source holds several: as it labels it
   std::optional<int64_t> rank;
   std::optional<int64_t> world_size;
   std::optional<int64_t> sm_count;

@@ -104,6 +104,15 @@ InputError NoOperations(const std::string& path,
 
 }  // namespace
 
+bool IsTrace(const std::string& path) {
+  const InputFile file(path);
+  const std::string head = ReadHead(file, DetectCompression(file));
+  const auto formats = Formats();
+  return std::any_of(formats.begin(), formats.end(), [&](const Format& one) {
+    return one.sniff({head, path});
+  });
+}
+
 SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
   const InputFile file(path);
   const Compression compression = DetectCompression(file);

@@ -21,4 +21,8 @@ struct ReadOptions {
 /// unreadable, empty, no known format, no GPU activity.
 SourceFile ReadTrace(const std::string& path, const ReadOptions& options);
 
+/// Whether ReadTrace would try to read it, by its first 64 KiB. Throws
+/// InputError where these cannot be had.
+bool IsTrace(const std::string& path);
+
 }  // namespace inferdiff

@@ -297,6 +297,7 @@ void TraceSink::Finish(SourceFile* file) {
     thread_number_.assign(threads_.size(), kNone);
     Trace& trace = file->traces.emplace_back();
     trace.info = rows.info;
+    trace.info.process = processes_[rows.process].label;
     FillLanes(device, &trace);
     FillOps(&rows, &trace);
     FillCalls(processes_[rows.process], counted[rows.process] == 0, &trace);

@@ -71,6 +71,7 @@ struct Step {
   std::string excluded_id;  // "profiler-first-step", "no-successor", ...
   std::string excluded_why;
   uint32_t group = 0;  // index in Steps::groups
+  uint32_t rank = 0;   // of a joined ledger: index in LedgerResult::ranks
 };
 
 /// Steps of equal shape (context within 10 %); without a marker, steps whose

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/inputs.h"
+
+#include <fmt/core.h>
+#include <glob.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string_view>
+#include <tuple>
+
+#include "base/error.h"
+#include "cli/load.h"
+#include "readers/file_name.h"
+#include "readers/reader.h"
+
+namespace inferdiff {
+namespace {
+
+namespace fs = std::filesystem;
+
+// More files than any cluster's ranks: a folder of something else.
+constexpr size_t kMostFiles = 100'000;
+
+struct Found {
+  std::string path;
+  FileNameFacts facts;
+  bool from_folder = false;
+};
+
+/// Files that engines write beside their ranks' traces: a recording of graphs
+/// being built, and all ranks in one.
+bool IsNoRank(std::string_view name) {
+  return name.find("graph_capture") != name.npos ||
+         name.substr(0, 7) == "merged-";
+}
+
+std::string NameOf(const std::string& path) {
+  return fs::path(path).filename().string();
+}
+
+bool LooksLikeTrace(const std::string& path) {
+  try {
+    return IsTrace(path);
+  } catch (const InputError&) {
+    return false;  // empty, or not ours to read
+  }
+}
+
+std::vector<std::string> SortedEntries(const std::string& folder) {
+  std::vector<std::string> entries;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (entries.size() == kMostFiles) {
+      throw InputError("several-captures", folder,
+                       "the folder has more than 100,000 entries",
+                       "name the traces with a pattern");
+    }
+    entries.push_back(it->path().string());
+  }
+  if (error) {
+    throw InputError("unreadable-file", folder,
+                     "cannot list the folder: " + error.message(),
+                     "check its permissions");
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+void AddFolder(const std::string& folder, bool inner, std::vector<Found>* found,
+               std::vector<std::string>* passed_over) {
+  for (const std::string& entry : SortedEntries(folder)) {
+    const std::string name = NameOf(entry);
+    if (name.empty() || name[0] == '.') continue;
+    std::error_code error;
+    if (fs::is_directory(entry, error)) {
+      if (!inner && FactsOfFileName(entry + "/").rank)
+        AddFolder(entry, true, found, passed_over);
+      continue;
+    }
+    if (!fs::is_regular_file(entry, error)) continue;
+    if (IsNoRank(name) || !LooksLikeTrace(entry)) {
+      passed_over->push_back(name);
+      continue;
+    }
+    found->push_back({entry, FactsOfFileName(entry), true});
+  }
+}
+
+/// A pattern that the shell left alone.
+std::vector<std::string> Glob(const std::string& pattern) {
+  glob_t matches{};
+  std::vector<std::string> paths;
+  if (glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+    for (size_t i = 0; i < matches.gl_pathc; ++i)
+      paths.emplace_back(matches.gl_pathv[i]);
+  }
+  globfree(&matches);
+  return paths;
+}
+
+bool IsPattern(const std::string& word) {
+  return word.find_first_of("*?[") != std::string::npos;
+}
+
+void AddWord(const std::string& word, std::vector<Found>* found,
+             std::vector<std::string>* passed_over) {
+  std::error_code error;
+  if (fs::is_directory(word, error)) {
+    const size_t before = found->size();
+    AddFolder(word, false, found, passed_over);
+    if (found->size() > before) return;
+    throw InputError("no-traces", word, "the folder holds no trace",
+                     "name a folder with one trace a rank, or the files");
+  }
+  if (fs::exists(word, error) || !IsPattern(word)) {
+    found->push_back({word, FactsOfFileName(word), false});
+    return;
+  }
+  const std::vector<std::string> paths = Glob(word);
+  if (paths.empty()) {
+    throw InputError("no-traces", word, "no file matches the pattern",
+                     "check it with ls");
+  }
+  for (const std::string& path : paths) AddWord(path, found, passed_over);
+}
+
+void DropDoubles(std::vector<Found>* found) {
+  std::set<std::string> seen;
+  const auto again = [&](const Found& file) {
+    std::error_code error;
+    const fs::path real = fs::canonical(file.path, error);
+    return !seen.insert(error ? file.path : real.string()).second;
+  };
+  found->erase(std::remove_if(found->begin(), found->end(), again),
+               found->end());
+}
+
+/// What a folder holds must be one capture: ranks of two would be summed up.
+void ExpectOneCapture(const std::vector<Found>& found) {
+  std::map<std::pair<std::string, std::string>, std::string> captures;
+  for (const Found& file : found) {
+    if (!file.from_folder) continue;
+    captures.emplace(std::pair(file.facts.run, file.facts.stage), file.path);
+  }
+  // Files that differ in a number only, such as a time or a process id, are
+  // ranks where each names another rank.
+  std::set<std::tuple<std::string, std::optional<int64_t>,
+                      std::optional<int64_t>, std::optional<int64_t>>>
+      ranks;
+  bool distinct = true;
+  std::set<std::string> stages;
+  for (const Found& file : found) {
+    const FileNameFacts& facts = file.facts;
+    stages.insert(facts.stage);
+    distinct &=
+        ranks
+            .insert({facts.stage, facts.rank ? facts.rank : facts.tensor,
+                     facts.pipeline, facts.rank ? std::nullopt : facts.data})
+            .second;
+  }
+  if (captures.size() < 2 || (distinct && stages.size() < 2)) return;
+  std::string examples;
+  for (const auto& [key, path] : captures) {
+    examples += (examples.empty() ? "" : ", ") + NameOf(path);
+    if (examples.size() > 200) break;
+  }
+  throw InputError(
+      "several-captures", fs::path(found[0].path).parent_path().string(),
+      "the folder holds traces of several captures or stages: " + examples,
+      "name one capture's files with a pattern, such as '" +
+          (fs::path(found[0].path).parent_path() / "*DECODE*").string() + "'");
+}
+
+/// Ranks by name: "rank3" where all have one, else tensor-parallel ranks
+/// within pipeline stages.
+void NumberRanks(const std::vector<Found>& found, InputSet* set) {
+  std::vector<std::optional<int64_t>> ranks;
+  int64_t tensor_size = 1;
+  for (const Found& file : found)
+    tensor_size = std::max(tensor_size, file.facts.tensor.value_or(0) + 1);
+  const bool all_named = std::all_of(
+      found.begin(), found.end(),
+      [](const Found& file) { return file.facts.rank.has_value(); });
+  std::set<int64_t> seen;
+  for (const Found& file : found) {
+    const FileNameFacts& facts = file.facts;
+    std::optional<int64_t> rank = facts.rank;
+    if (!all_named) {
+      const auto inner = facts.tensor ? facts.tensor : facts.data;
+      rank =
+          inner
+              ? std::optional(facts.pipeline.value_or(0) * tensor_size + *inner)
+              : facts.pipeline;
+    }
+    if (!rank || !seen.insert(*rank).second) ranks.clear();
+    if (!rank || seen.size() != ranks.size() + 1) break;
+    ranks.push_back(rank);
+  }
+  ranks.resize(found.size() == ranks.size() ? ranks.size() : 0);
+  for (size_t i = 0; i < found.size(); ++i)
+    set->files.push_back(
+        {found[i].path, ranks.empty() ? std::nullopt : ranks[i]});
+  std::stable_sort(set->files.begin(), set->files.end(),
+                   [](const InputFileName& a, const InputFileName& b) {
+                     return std::tie(a.rank, a.path) < std::tie(b.rank, b.path);
+                   });
+}
+
+/// "runs/mi355x/" and "runs/mi355x/*DECODE*" -> "mi355x".
+std::string LabelOfSet(const std::vector<std::string>& words,
+                       const InputSet& set) {
+  if (set.files.size() == 1) return LabelOf(set.files[0].path);
+  std::error_code error;
+  fs::path first = words[0];
+  if (!fs::is_directory(first, error)) first = first.parent_path();
+  first = fs::absolute(first, error).lexically_normal();
+  if (!first.has_filename()) first = first.parent_path();
+  const std::string folder = first.filename().string();
+  return folder.empty() ? LabelOf(set.files[0].path) : folder;
+}
+
+}  // namespace
+
+InputSet ExpandInputs(const std::vector<std::string>& words) {
+  InputSet set;
+  std::vector<Found> found;
+  for (const std::string& word : words) AddWord(word, &found, &set.passed_over);
+  DropDoubles(&found);
+  ExpectOneCapture(found);
+  NumberRanks(found, &set);
+  set.label = LabelOfSet(words, set);
+  return set;
+}
+
+}  // namespace inferdiff

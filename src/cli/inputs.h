@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a user names -> the files of one side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace inferdiff {
+
+struct InputFileName {
+  std::string path;
+  /// By the names of all files of the side; absent where they do not tell the
+  /// files apart.
+  std::optional<int64_t> rank;
+};
+
+/// The files of a rank set, or of a single rank.
+struct InputSet {
+  std::vector<InputFileName> files;  // by rank, then name; at least one
+  std::string label;                 // short, without folders
+  /// Files of a folder that are no traces, or no rank's: for a remark.
+  std::vector<std::string> passed_over;
+};
+
+/// `words` are files, folders and patterns (of glob(7)) in any mixture. Of a
+/// folder its traces count, and those of folders in it that are named after
+/// ranks. Throws InputError: "unreadable-file", "no-traces" (an empty folder
+/// or pattern), "several-captures" where a folder holds more than one capture
+/// or stage, so that the user says which.
+InputSet ExpandInputs(const std::vector<std::string>& words);
+
+}  // namespace inferdiff
