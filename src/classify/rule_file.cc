@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace inferdiff {
 namespace {
@@ -25,6 +26,13 @@ std::string_view LineOf(std::string_view text, size_t number) {
     text.remove_prefix(end + 1);
   }
   return text.substr(0, text.find('\n'));
+}
+
+/// Letters of a bare key, and what may stand between its parts.
+bool IsKeyLetter(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+         (c >= 'A' && c <= 'Z') || c == '_' || c == '-' || c == ' ' ||
+         c == '\t';
 }
 
 /// A TOML file and how to complain about it.
@@ -40,13 +48,49 @@ struct File {
     const size_t cut = column > kBefore ? column - kBefore : 0;
     const std::string_view shown =
         cut < line.size() ? line.substr(cut, kWidth) : std::string_view();
-    throw InputError(
-        "bad-rules", path,
-        fmt::format("{}\n  {}\n  {:>{}}", what, shown, "^", column - cut + 1),
-        fix, InputPosition{InputPosition::Unit::kLine, at.line});
+    std::string clean(shown);
+    for (char& c : clean)
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+    throw InputError("bad-rules", path,
+                     fmt::format("{}\n  {}\n  {:>{}}", Printable(what),
+                                 Printable(clean), "^", column - cut + 1),
+                     fix, InputPosition{InputPosition::Unit::kLine, at.line});
+  }
+
+  /// The parser limits how deep values nest, but each part of a dotted key
+  /// nests too, and those it takes by recursion.
+  void RefuseLongKeys() const {
+    constexpr int kMost = 16;  // in each of 256 nested values, at worst
+    uint32_t line = 1;
+    int dots = 0;  // of the key that ends here
+    for (size_t i = 0; i < text.size(); ++i) {
+      const char c = text[i];
+      if (c == '\n') ++line;
+      if (c == '#') i = std::min(text.find('\n', i), text.size()) - 1;
+      if (c == '"' || c == '\'') {
+        i = EndOfQuoted(i);
+      } else if (c == '.') {
+        if (++dots <= kMost) continue;
+        Fail({line, 1}, "a key has more than 16 parts",
+             "no rule has such a key");
+      } else if (!IsKeyLetter(c)) {
+        dots = 0;
+      }
+    }
+  }
+
+  /// Where the string that opens at `at` ends, at its line's end at the latest.
+  size_t EndOfQuoted(size_t at) const {
+    const char quote = text[at];
+    size_t i = at + 1;
+    while (i < text.size() && text[i] != quote && text[i] != '\n') {
+      i += quote == '"' && text[i] == '\\' ? 2 : 1;
+    }
+    return i < text.size() && text[i] == quote ? i : i - 1;
   }
 
   toml::table Parse() const {
+    RefuseLongKeys();
     try {
       return toml::parse(text, path);
     } catch (const toml::parse_error& error) {

@@ -5,10 +5,11 @@
 #include <simdjson.h>
 
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
+#include <optional>
 #include <string_view>
 
 namespace inferdiff {
@@ -17,7 +18,7 @@ namespace {
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
 // A few kB in practice; a file that large is something else.
-constexpr std::streamoff kMaxBytes = 8 << 20;
+constexpr size_t kMaxBytes = 8 << 20;
 constexpr size_t kMaxValueBytes = 200;
 
 // Key of the file -> field of the set-up table, printed as it is.
@@ -42,8 +43,13 @@ std::string ScalarText(simdjson::ondemand::value value) {
     return std::string(text);
   }
   if (type == simdjson::ondemand::json_type::number) {
-    int64_t number = 0;
-    return value.get_int64().get(number) ? "" : fmt::format("{}", number);
+    simdjson::ondemand::number number;
+    if (value.get_number().get(number)) return {};
+    if (number.is_int64()) return fmt::format("{}", number.get_int64());
+    constexpr double kMost = 1e15;  // whole numbers below are exact
+    const double real = number.is_double() ? number.get_double() : 2 * kMost;
+    if (std::abs(real) > kMost || real != std::trunc(real)) return {};
+    return fmt::format("{}", static_cast<int64_t>(real));
   }
   if (type == simdjson::ondemand::json_type::boolean) {
     bool flag = false;
@@ -51,6 +57,16 @@ std::string ScalarText(simdjson::ondemand::value value) {
     return flag ? "true" : "false";
   }
   return {};
+}
+
+/// At most one byte more than kMaxBytes; nothing where it cannot be read.
+std::optional<std::string> ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kMaxBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.is_open() || file.bad()) return std::nullopt;
+  text.resize(static_cast<size_t>(file.gcount()));
+  return text;
 }
 
 /// "/data/DeepSeek-R1/" -> "DeepSeek-R1"; a path of the Hugging Face cache,
@@ -145,6 +161,10 @@ ServerFacts ParseServerArgs(const std::string& text) {
   simdjson::ondemand::parser parser;
   simdjson::ondemand::document document;
   simdjson::ondemand::object object;
+  if (!simdjson::validate_utf8(text)) {
+    result.problem = "is not UTF-8 text";
+    return result;
+  }
   if (parser.iterate(padded).get(document) ||
       document.get_object().get(object)) {
     result.problem = "is not a JSON object";
@@ -161,7 +181,7 @@ ServerFacts ParseServerArgs(const std::string& text) {
       break;
     }
     std::string name(key);  // the view ends with the next string
-    values.emplace(std::move(name), ScalarText(value));
+    values.insert_or_assign(std::move(name), ScalarText(value));
   }
   result.facts = ToFacts(std::move(values));
   if (result.facts.empty() && result.problem.empty())
@@ -175,18 +195,19 @@ ServerFacts ReadServerArgsBeside(const std::string& trace_path) {
       slash == std::string::npos ? "" : trace_path.substr(0, slash + 1);
   const std::string path = folder + "server_args.json";
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  std::ifstream file(path, std::ios::binary);
+  const auto entry = std::filesystem::symlink_status(path, error);
+  if (!std::filesystem::exists(entry)) return {};
   ServerFacts result;
-  file.seekg(0, std::ios::end);
-  const std::streamoff size = file ? std::streamoff{file.tellg()} : -1;
-  file.seekg(0);
-  if (size < 0 || size > kMaxBytes) {
-    result.problem = "cannot be read or is too large";
+  // Opening a pipe would wait for its writer.
+  const bool is_file = std::filesystem::is_regular_file(path, error);
+  const std::optional<std::string> text =
+      is_file ? ReadFile(path) : std::nullopt;
+  if (!text) {
+    result.problem = is_file ? "cannot be read" : "is not a file";
+  } else if (text->size() > kMaxBytes) {
+    result.problem = "is longer than 8 MiB";
   } else {
-    std::ostringstream text;
-    text << file.rdbuf();
-    result = ParseServerArgs(text.str());
+    result = ParseServerArgs(*text);
   }
   if (!result.problem.empty()) result.problem = path + " " + result.problem;
   return result;

@@ -219,5 +219,65 @@ TEST(UserRules, AreRejectedWithLineAndCaret) {
   }
 }
 
+/// Loads rules that a stranger wrote; the error's id and line.
+std::string Refusal(const std::string& toml) {
+  try {
+    RuleSet::Load(toml, "user.toml");
+  } catch (const InputError& error) {
+    return error.id + " " +
+           std::to_string(error.where ? error.where->value : 0);
+  }
+  return "none";
+}
+
+TEST(UserRules, HostileFilesAreRefusedWithTheirLine) {
+  const auto times = [](size_t count, const std::string& part) {
+    std::string text;
+    for (size_t i = 0; i < count; ++i) text += part;
+    return text;
+  };
+  const std::string head =
+      "[[rule]]\nid = 'u'\nwhy = 'w'\ncategory = 'norm'\nmatch = ";
+  EXPECT_EQ(Refusal(head + "'zzz'\n"), "none");
+  const std::string x = "x = ";
+  const std::vector<std::string> in_line_1 = {
+      x + times(100'000, "["),
+      x + times(100'000, "[") + times(100'000, "]"),
+      x + times(50'000, "{a = "),
+      times(100'000, "a.") + "a = 1",
+      std::string("[") + times(100'000, "a.") + "a]",
+      times(100'000, "a . ") + "a = 1",
+      times(100'000, "\"a\".") + "a = 1",
+      times(100'000, "'a\\'.") + "a = 1",
+      times(100'000, "\"\\\\\".") + "a = 1",
+      x + "{" + times(100'000, "a.") + "a = 1}",
+      std::string(50, '\0'),
+      "x = '\xff'",
+      "\x1b[31m",
+  };
+  for (const std::string& text : in_line_1) {
+    EXPECT_EQ(Refusal(text), "bad-rules 1") << text.substr(0, 20);
+    EXPECT_EQ(Refusal("# dots ......................\n" + text), "bad-rules 2")
+        << text.substr(0, 20);
+  }
+  const std::vector<std::string> patterns = {
+      "'((x{1,1000}){1,1000}){1,1000}'",
+      "'(a{1000}){1000}'",
+      "'(.*a.{0,400}b.*){20}'",
+      "'(?!a)'",
+      "'(a'",
+      std::string("'") + times(1 << 17, "abcdefgh") + "'",
+  };
+  for (const std::string& pattern : patterns)
+    EXPECT_EQ(Refusal(head + pattern), "bad-rules 5") << pattern.substr(0, 20);
+  // Large, but sound.
+  EXPECT_EQ(
+      Refusal(head + "'" + times(2'000, "(") + "a" + times(2'000, ")") + "'"),
+      "none");
+  EXPECT_EQ(Refusal(head + "'" + times(500, "a?") + times(500, "a") + "'"),
+            "none");
+  EXPECT_EQ(Refusal(head + "'''\n" + times(40, "a.b.*|") + "c'''"), "none");
+}
+
 }  // namespace
 }  // namespace inferdiff

@@ -84,5 +84,70 @@ TEST(ServerArgs, LooksBesideTheTrace) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(ServerArgs, NumbersHoweverTheyAreWritten) {
+  const struct {
+    const char* text;
+    const char* value;
+  } kForms[] = {{"8", "8"},
+                {"\"8\"", "8"},
+                {"8.0", "8"},
+                {"8e0", "8"},
+                {"8.5", "?"},
+                {"1e300", "?"},
+                {"NaN", "?"},
+                {"18446744073709551615", "?"},
+                {"99999999999999999999999", "?"},
+                {"[8]", "?"},
+                {"{\"a\": 8}", "?"},
+                {"null", "?"},
+                {"4, \"tp_size\": 8", "8"}};
+  for (const auto& [text, value] : kForms) {
+    const ServerFacts facts = ParseServerArgs(
+        std::string(R"({"model_path": "m", "tp_size": )") + text + "}");
+    EXPECT_EQ(Fact(facts, "tensor parallel"), value) << text;
+    EXPECT_EQ(Fact(facts, "model"), "m") << text;
+  }
+}
+
+TEST(ServerArgs, HostileFilesAreBounded) {
+  const auto deep = [](size_t depth, const std::string& open,
+                       const std::string& close) {
+    std::string text = R"({"x": )";
+    for (size_t i = 0; i < depth; ++i) text += open;
+    text += "1";
+    for (size_t i = 0; i < depth; ++i) text += close;
+    return text + R"(, "model_path": "m", "tp_size": 8})";
+  };
+  EXPECT_EQ(Fact(ParseServerArgs(deep(300'000, "[", "]")), "model"), "m");
+  EXPECT_EQ(Fact(ParseServerArgs(deep(300'000, "{\"a\":", "}")), "model"), "m");
+  EXPECT_NE(ParseServerArgs(std::string(300'000, '[')).problem, "");
+  EXPECT_EQ(ParseServerArgs("{\"model_path\": \"m\xff\"}").problem,
+            "is not UTF-8 text");
+  const std::string huge(100'000, 'v');
+  EXPECT_EQ(Fact(ParseServerArgs(R"({"model_path": "m", "version": ")" + huge +
+                                 "\"}"),
+                 "framework version"),
+            "?");
+}
+
+TEST(ServerArgs, WhatIsNoFileIsNamed) {
+  namespace fs = std::filesystem;
+  const std::string folder = testing::TempDir() + "inferdiff_no_file/";
+  fs::remove_all(folder);
+  fs::create_directories(folder + "server_args.json");
+  EXPECT_NE(ReadServerArgsBeside(folder + "t.json").problem, "");
+  fs::remove(folder + "server_args.json");
+  fs::create_symlink("nowhere", folder + "server_args.json");
+  EXPECT_NE(ReadServerArgsBeside(folder + "t.json").problem, "");
+  fs::remove(folder + "server_args.json");
+  fs::create_symlink("/dev/zero", folder + "server_args.json");
+  EXPECT_NE(ReadServerArgsBeside(folder + "t.json").problem, "");
+  fs::remove(folder + "server_args.json");
+  std::ofstream(folder + "server_args.json") << std::string(9 << 20, ' ');
+  EXPECT_NE(ReadServerArgsBeside(folder + "t.json").problem.find("8 MiB"),
+            std::string::npos);
+  fs::remove_all(folder);
+}
+
 }  // namespace
 }  // namespace inferdiff
