@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a trace: read, or refused, and with the same result for any
-// number of threads and any window.
+// number of threads and any window; then everything that is made of it, with
+// its sums.
 #include <unistd.h>
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "../faults/whole_program.h"
 #include "../unit/trace_text.h"
 #include "base/error.h"
 #include "readers/kineto_json.h"
@@ -56,8 +58,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   // depends on how much it is asked for.
   const bool compressed =
       size > 1 && (data[0] == 0x1f || (data[0] == 0x28 && data[1] == 0xb5));
-  if (compressed) return 0;
-  if (inferdiff::Outcome(scratch.path(), 1, 1 << 16) != one) std::abort();
-  if (inferdiff::Outcome(scratch.path(), 3, 256) != one) std::abort();
+  if (!compressed) {
+    if (inferdiff::Outcome(scratch.path(), 1, 1 << 16) != one) std::abort();
+    if (inferdiff::Outcome(scratch.path(), 3, 256) != one) std::abort();
+  }
+  static const inferdiff::RuleSet rules = inferdiff::RuleSet::Load();
+  const std::string ledger = inferdiff::LedgerOutcome(scratch.path(), rules, 1);
+  if (ledger[0] != '{') return 0;  // refused
+  if (inferdiff::LedgerOutcome(scratch.path(), rules, 2) != ledger)
+    std::abort();
+  inferdiff::CompareFiles(
+      scratch.path(), inferdiff::LedgerOfFile(scratch.path(), rules, 1), rules);
   return 0;
 }

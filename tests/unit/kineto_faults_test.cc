@@ -12,16 +12,6 @@
 namespace inferdiff {
 namespace {
 
-/// An event with one argument of `bytes` bytes of `item`, over and over.
-std::string Giant(const std::string& item, size_t bytes) {
-  std::string event =
-      R"({"ph": "X", "cat": "cpu_op", "name": "giant", "pid": 9, "tid": 9, )"
-      R"("ts": 5, "dur": 1, "args": {"x": [)" +
-      item;
-  while (event.size() < bytes) event += "," + item;
-  return event + "]}}";
-}
-
 TEST(KinetoFaults, GiantEventCostsItselfAlone) {
   for (const std::string item : {"1", "[1]", R"({"a": 1})", R"("]},")"}) {
     std::vector<std::string> events = Plain(20);

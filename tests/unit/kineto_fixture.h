@@ -97,4 +97,14 @@ inline std::vector<std::string> Plain(int count) {
   return events;
 }
 
+/// An event with one argument of `bytes` bytes of `item`, over and over.
+inline std::string Giant(const std::string& item, size_t bytes) {
+  std::string event =
+      R"({"ph": "X", "cat": "cpu_op", "name": "giant", "pid": 9, "tid": 9, )"
+      R"("ts": 5, "dur": 1, "args": {"x": [)" +
+      item;
+  while (event.size() < bytes) event += "," + item;
+  return event + "]}}";
+}
+
 }  // namespace inferdiff
