@@ -46,6 +46,9 @@ LACKS = {
 # Without markers and graphs, steps are the period of a lane's ops; not to be
 # had where copies are on no lane.
 WITHOUT_LANE_OF_COPIES = ("rocprof-csv-old",)
+# An op is tied to the call that made it; without the call's record nothing
+# says which ops are of one replay.
+WITHOUT_CORRELATION = ("rpd",)
 # One file for all ranks; correlations collide between its processes.
 MERGED = ("kineto", "nsys", "rocprof-json", "rocpd", "rpd")
 MERGED_LACKS = {
@@ -58,14 +61,19 @@ OF_VENDOR = {
     "either": tuple(formats.FORMATS),
 }
 SCHEDULES = [name for name in schedules.SCHEDULES if name != "pipeline"]
+DEFECTS = (None, "missing", "duplicated", "burst", "lost-kernels",
+           "clock-jump", "impossible")
 DIRECTIONS = {"HOST_TO_DEVICE": "HtoD", "DEVICE_TO_HOST": "DtoH",
               "DEVICE_TO_DEVICE": "DtoD", "HostToDevice": "HtoD",
               "DeviceToHost": "DtoH", "DeviceToDevice": "DtoD"}
 
 
 def options_of(seed):
+    schedule = SCHEDULES[seed % len(SCHEDULES)]
+    planted = DEFECTS[seed // len(SCHEDULES) % len(DEFECTS)]
     return workload.Options(
-        seed=seed, schedule=SCHEDULES[seed % len(SCHEDULES)],
+        seed=seed, schedule=schedule,
+        defects=(planted,) if planted and schedule == "decode" else (),
         vendor=("either", "nvidia", "amd")[seed % 3], steps=4, layers=2,
         engine="vllm" if seed % 4 == 3 else "sglang",
         markers=seed % 5 != 4, overlap=seed % 2 == 0,
@@ -155,7 +163,9 @@ TOTALS = {"nsys": totals_of_nsys, "nsys-old": totals_of_nsys,
 def check_files(seed, folder):
     made = workload.build(options_of(seed))
     truth = made.truth()["ranks"][0]["totals"]
-    expected = [truth["ops"], truth["sum_ns"], truth["ops"],
+    calls = {call.correlation for call in made.ranks[0].calls}
+    linked = sum(op.correlation in calls for op in made.ranks[0].ops)
+    expected = [truth["ops"], truth["sum_ns"], linked,
                 truth["graph_launches"]]
     failures = 0
     for name in OF_VENDOR[made.options.vendor]:
@@ -258,6 +268,8 @@ def compare(binary, seed, names, folder):
         kineto = kineto or ledger
         if kineto["steps"]["evidence"] == "kernel-period" and \
                 name in WITHOUT_LANE_OF_COPIES:
+            continue
+        if "burst" in made.options.defects and name in WITHOUT_CORRELATION:
             continue
         lacks = LACKS[name] | (MERGED_LACKS.get(name, {}) if merged else {})
         ours, theirs = comparable(kineto, lacks), comparable(ledger, lacks)
