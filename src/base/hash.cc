@@ -29,6 +29,16 @@ uint64_t HashText(std::string_view text, uint64_t key) {
   const char* p = text.data();
   size_t left = text.size();
   uint64_t state = key ^ (left * kOdd1);
+  if (left > 32) {
+    // Two chains at a time: one alone waits for its products.
+    uint64_t other = key;
+    for (; left > 32; left -= 32, p += 32) {
+      state = FoldedMultiply(Load(p, 8) ^ kOdd1 ^ key, Load(p + 8, 8) ^ state);
+      other = FoldedMultiply(Load(p + 16, 8) ^ kOdd2 ^ key,
+                             Load(p + 24, 8) ^ other);
+    }
+    state = FoldedMultiply(state ^ kOdd2, other ^ key);
+  }
   for (; left > 16; left -= 16, p += 16) {
     state = FoldedMultiply(Load(p, 8) ^ kOdd1 ^ key, Load(p + 8, 8) ^ state);
   }

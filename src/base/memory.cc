@@ -14,9 +14,11 @@ void AdviseHuge(const void* data, size_t bytes) {
 #ifdef __linux__
   constexpr uintptr_t kHuge = uintptr_t{2} << 20;
   const auto address = reinterpret_cast<uintptr_t>(data);
-  const uintptr_t begin = (address + kHuge - 1) & ~(kHuge - 1);
-  const uintptr_t end = (address + bytes) & ~(kHuge - 1);
-  if (begin >= end) return;
+  if (bytes < kHuge / 8) return;
+  // Rounded outwards: columns are mapped side by side, and a page that several
+  // of them share serves them all. Unmapped parts of the range are skipped.
+  const uintptr_t begin = address & ~(kHuge - 1);
+  const uintptr_t end = (address + bytes + kHuge - 1) & ~(kHuge - 1);
   madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
 #else
   (void)data;

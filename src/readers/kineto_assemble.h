@@ -3,21 +3,16 @@
 // number names and lanes, link launches.
 #pragma once
 
-#include <memory>
-#include <vector>
-
 #include "model/trace.h"
 #include "readers/kineto_meta.h"
-#include "readers/kineto_records.h"
+#include "readers/kineto_scan.h"
 
 namespace inferdiff {
 
-/// `batches` in file order, ordinals relative to their batch; consumed.
-/// `lexicons` are those the batches point to. Fills file->traces (empty when
-/// there was no GPU activity) and file->counters.
-void AssembleTraces(std::vector<RecordBatch> batches,
-                    std::vector<std::unique_ptr<Lexicon>> lexicons,
-                    const KinetoMetadata& metadata, bool truncated,
-                    SourceFile* file);
+/// Consumes `events`, whose ordinals are relative to their batch. Fills
+/// file->traces (empty when there was no GPU activity) and file->counters.
+/// The result does not depend on `threads`.
+void AssembleTraces(ScannedEvents events, const KinetoMetadata& metadata,
+                    bool truncated, unsigned threads, SourceFile* file);
 
 }  // namespace inferdiff

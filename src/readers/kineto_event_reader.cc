@@ -4,12 +4,21 @@
 #include <cstring>
 #include <optional>
 
+#include "readers/digits.h"
 #include "readers/kineto_boundary.h"
 
 namespace inferdiff {
 namespace {
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+/// The scalar in [begin, end); none where that is an array.
+void SetScalar(const char* begin, const char* end, JsonScalar* scalar) {
+  const auto size = static_cast<size_t>(end - begin);
+  scalar->quoted = *begin == '"';
+  scalar->present = *begin != '[';
+  scalar->text = scalar->quoted ? std::string_view(begin + 1, size - 2)
+                                : std::string_view(begin, size);
+  if (!scalar->present) scalar->text = {};
+}
 
 }  // namespace
 
@@ -96,11 +105,13 @@ bool EventReader::TakeByLayout(size_t at, const Extent& extent) {
     return false;
   }
   p += cat->size() - 1;  // its closing quote belongs to the next literal
-  EventFields fields;
+  EventFields& fields = fields_;
+  fields.correlation.present = fields.device.present = false;
+  fields.device.text = {};
   DecimalTime start;
   DecimalTime dur;
-  if (!ReadHead(layout, &p, &fields, &start, &dur)) return false;
-  if (p != text_.data() + extent.args_begin + 1 ||
+  const char* const args = text_.data() + extent.args_begin + 1;
+  if (!ReadHead(layout, args, &p, &fields, &start, &dur) || p != args ||
       extent.end - extent.args_end != layout.tail.size() ||
       !layout.tail.Matches(text_.data() + extent.args_end) ||
       !ReadFlatArgs(extent.args_begin + 1, extent.args_end - 1, &fields)) {
@@ -110,10 +121,10 @@ bool EventReader::TakeByLayout(size_t at, const Extent& extent) {
   return true;
 }
 
-/// From the end of the category to behind the args' brace.
-bool EventReader::ReadHead(const KindLayout& layout, const char** at,
-                           EventFields* fields, DecimalTime* ts,
-                           DecimalTime* dur) const {
+/// From the end of the category to behind the args' brace, at `args`.
+bool EventReader::ReadHead(const KindLayout& layout, const char* args,
+                           const char** at, EventFields* fields,
+                           DecimalTime* ts, DecimalTime* dur) const {
   using Slot = KindLayout::Slot;
   const char* p = *at;
   for (size_t i = 0; i < KindLayout::kSlots; ++i) {
@@ -123,6 +134,7 @@ bool EventReader::ReadHead(const KindLayout& layout, const char** at,
                             : layout.before_args.front();
     if (!before.Matches(p)) return false;
     p += before.size();
+    if (p >= args) return false;  // the event's last brace ends what follows
     const char* const begin = p;
     const Slot slot = layout.order[i];
     if (slot == Slot::kTs || slot == Slot::kDur) {
@@ -135,70 +147,91 @@ bool EventReader::ReadHead(const KindLayout& layout, const char** at,
           finder_->QuoteFrom(static_cast<size_t>(p - text_.data()));
     } else {
       constexpr ptrdiff_t kLongest = 18;  // surely within 64 bits
-      while ((IsDigit(*p) || *p == '-') && p - begin < kLongest) ++p;
-      if (p == begin) return false;
+      if (*p == '-') ++p;
+      p = SkipDigits(p);
+      if (p == begin || p - begin > kLongest) return false;
     }
-    const std::string_view text(begin, static_cast<size_t>(p - begin));
     JsonScalar* const value =
         slot == Slot::kName
             ? &fields->name
             : (slot == Slot::kPid ? &fields->pid : &fields->tid);
-    *value = {text, true, behind == '"'};
+    value->text = {begin, static_cast<size_t>(p - begin)};
+    value->present = true;
+    value->quoted = behind == '"';
   }
   if (!layout.before_args.Matches(p)) return false;
   *at = p + layout.before_args.size();
   return true;
 }
 
-/// Args whose values are numbers, strings and arrays of numbers. False when
-/// there is anything else; ParseEvent sees the same in what is accepted here.
-bool EventReader::ReadFlatArgs(size_t begin, size_t end,
-                               EventFields* fields) const {
-  size_t at = begin;
+/// A number, a string or an array of numbers at `p`; returns its end. nullptr:
+/// something else.
+const char* EventReader::SkipFlatValue(const char* p,
+                                       QuoteCursor* quotes) const {
+  if (*p == '"') {
+    quotes->Next();  // this one
+    return text_.data() + quotes->Next() + 1;
+  }
+  if (*p == '[') {
+    do {
+      p = SkipNumber(p + 1);
+      if (*p == ',' && p[1] == ' ') ++p;
+    } while (*p == ',' || *p == ' ');
+    return *p == ']' ? p + 1 : nullptr;
+  }
+  constexpr ptrdiff_t kLongest = 18;
+  const char* const begin = p;
+  if (*p == '-') ++p;
+  if (!IsDigit(*p)) return nullptr;
+  p = SkipNumber(p);
+  return p - begin > kLongest ? nullptr : p;
+}
+
+/// Moves over space and one comma at `p`, and remembers them as the usual text
+/// between two args; false: the end, or something else.
+bool EventReader::SkipGap(const char** p, const char* end) {
+  const auto skip = [&](const char* from) {
+    while (from < end && IsJsonSpace(*from)) ++from;
+    return from;
+  };
+  const char* const begin = *p;
+  *p = skip(begin);
+  if (*p >= end || **p != ',') return false;
+  *p = skip(*p + 1);
+  usual_gap_.Set({begin, static_cast<size_t>(*p - begin)});
+  return true;
+}
+
+/// Args whose values are flat. False when there is anything else; ParseEvent
+/// sees the same in what is accepted here.
+bool EventReader::ReadFlatArgs(size_t begin, size_t end, EventFields* fields) {
+  const char* p = text_.data() + SkipJsonSpace(text_, begin);
+  const char* const stop = text_.data() + end;
+  if (p >= stop) return p == stop;
   // A key may be spelled with escapes.
-  if (std::memchr(text_.data() + begin, '\\', end - begin) != nullptr)
+  if (std::memchr(p, '\\', static_cast<size_t>(stop - p)) != nullptr) {
     return false;
+  }
+  QuoteCursor quotes = finder_->QuotesFrom(begin);
   while (true) {
-    at = SkipJsonSpace(text_, at);
-    if (at >= end) return at == end;
-    if (text_[at] != '"') return false;
-    const size_t key = at + 1;
-    at = finder_->QuoteFrom(key);
-    if (at >= end || text_[at + 1] != ':') return false;
-    const std::string_view name = text_.substr(key, at - key);
-    at += 2;
-    if (text_[at] == ' ') ++at;
-    JsonScalar value{{}, true, false};
-    size_t from = at;
-    if (text_[at] == '"') {
-      from = at + 1;
-      at = finder_->QuoteFrom(from);
-      if (at >= end) return false;
-      value = {text_.substr(from, at - from), true, true};
-      ++at;
-    } else if (text_[at] == '[') {
-      ++at;
-      while (at < end && (IsDigit(text_[at]) || text_[at] == ',' ||
-                          text_[at] == ' ' || text_[at] == '.')) {
-        ++at;
-      }
-      if (text_[at] != ']') return false;
-      ++at;
-      value = {};
-    } else {
-      constexpr size_t kLongest = 18;
-      if (text_[at] == '-') ++at;
-      if (!IsDigit(text_[at])) return false;
-      while (at < end && (IsDigit(text_[at]) || text_[at] == '.')) ++at;
-      if (at - from > kLongest) return false;
-      value.text = text_.substr(from, at - from);
+    if (p >= stop || *p != '"' || text_.data() + quotes.Next() != p) {
+      return false;
     }
-    if (name == "correlation") fields->correlation = value;
-    if (name == "device") fields->device = value;
-    at = SkipJsonSpace(text_, at);
-    if (at >= end) return at == end;
-    if (text_[at] != ',') return false;
-    ++at;
+    const char* const key = p + 1;
+    p = text_.data() + quotes.Next();
+    if (p >= stop || p[1] != ':') return false;
+    const std::string_view name(key, static_cast<size_t>(p - key));
+    p += p[2] == ' ' ? 3 : 2;
+    const char* const value = p;
+    p = SkipFlatValue(p, &quotes);
+    if (p == nullptr || p > stop) return false;
+    if (name == "correlation") SetScalar(value, p, &fields->correlation);
+    if (name == "device") SetScalar(value, p, &fields->device);
+    if (usual_gap_.Matches(p) && p[usual_gap_.size()] == '"') {
+      p += usual_gap_.size();
+    } else if (!SkipGap(&p, stop)) {
+      return p == stop;
+    }
   }
 }
 

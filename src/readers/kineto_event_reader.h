@@ -23,6 +23,8 @@ inline constexpr size_t kTextPadding = 128;
 
 class EventReader {
  public:
+  EventReader() { usual_gap_.Set(","); }
+
   /// Events of `text` come next, their extents found by `finder`; records go
   /// to `batch`.
   void Start(std::string_view text, const ExtentFinder* finder,
@@ -46,14 +48,18 @@ class EventReader {
   };
 
   bool TakeByLayout(size_t at, const Extent& extent);
-  bool ReadFlatArgs(size_t begin, size_t end, EventFields* fields) const;
-  bool ReadHead(const KindLayout& layout, const char** at, EventFields* fields,
-                DecimalTime* ts, DecimalTime* dur) const;
+  bool ReadFlatArgs(size_t begin, size_t end, EventFields* fields);
+  const char* SkipFlatValue(const char* p, QuoteCursor* quotes) const;
+  bool SkipGap(const char** p, const char* end);
+  bool ReadHead(const KindLayout& layout, const char* args, const char** at,
+                EventFields* fields, DecimalTime* ts, DecimalTime* dur) const;
   EventKind KindAt(const char* cat, const Literal** text);
   void TakeSlowly(std::string_view event, Strictness strictness,
                   const Extent* extent);
 
   LayoutCache layouts_;
+  Literal usual_gap_;   // between two args, a comma in it
+  EventFields fields_;  // read by a layout; those of another event before that
   std::array<CatEntry, 16> cats_;
   std::string_view text_;
   const ExtentFinder* finder_ = nullptr;

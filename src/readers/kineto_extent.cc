@@ -53,20 +53,6 @@ bool ExtentFinder::HasBadBits(size_t begin, size_t end) const {
   return false;
 }
 
-/// The next quote at or behind `at`, which lies in the scanned stretch; the
-/// end of the stretch when there is none.
-size_t ExtentFinder::QuoteFrom(size_t at) const {
-  size_t word = (at - origin_) / 64;
-  const size_t words = (scanned_ - origin_ + 63) / 64;
-  if (word >= words) return scanned_;
-  uint64_t bits = bits_[word].quote & (~uint64_t{0} << ((at - origin_) % 64));
-  while (bits == 0) {
-    if (++word >= words) return scanned_;
-    bits = bits_[word].quote;
-  }
-  return origin_ + word * 64 + static_cast<size_t>(__builtin_ctzll(bits));
-}
-
 ExtentFinder::Found ExtentFinder::Find(size_t at, Extent* extent) {
   if (at < origin_ || at >= scanned_) Scan(at, kChunk);
   while (true) {

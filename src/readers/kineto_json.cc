@@ -220,9 +220,8 @@ SourceFile ReadKineto(const InputFile& file, Compression compression,
   if (truncated) result.counters.Add(Counter::kTruncatedInput);
   result.counters.Add(Counter::kSkippedBytes, content.left_out);
   if (content.corrupt) result.counters.Add(Counter::kCorruptCompression);
-  AssembleTraces(std::move(content.events.batches),
-                 std::move(content.events.lexicons), content.metadata,
-                 truncated || content.corrupt, &result);
+  AssembleTraces(std::move(content.events), content.metadata,
+                 truncated || content.corrupt, options.threads, &result);
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/memory.h"
 #include "readers/json_text.h"
 #include "readers/kineto_tracks.h"
 
@@ -53,19 +54,75 @@ std::string_view PidOf(const EventFields& fields, bool on_gpu,
 
 }  // namespace
 
-uint32_t Lexicon::Track(std::string_view pid, std::string_view tid) {
-  std::array<char, 64> buffer;
-  const size_t size = pid.size() + 1 + tid.size();
-  if (size <= buffer.size()) {
-    std::copy(pid.begin(), pid.end(), buffer.begin());
-    buffer[pid.size()] = '\x1f';
-    std::copy(tid.begin(), tid.end(),
-              buffer.begin() + static_cast<ptrdiff_t>(pid.size()) + 1);
-    return track_keys.Intern({buffer.data(), size});
+uint32_t Lexicon::NameOf(std::string_view text, bool on_gpu) {
+  NameChain& chain = chains[on_gpu ? 1 : 0];
+  if (chain.last < chain.next.size()) {
+    const uint32_t guess = chain.next[chain.last];
+    if (names[guess] == text) return chain.last = guess;
   }
-  std::string key;
-  key.append(pid).append(1, '\x1f').append(tid);
-  return track_keys.Intern(key);
+  const NameId name = names.Intern(text);
+  if (chain.next.size() < names.size()) chain.next.resize(names.size(), 0);
+  chain.next[chain.last] = name;
+  return chain.last = name;
+}
+
+uint32_t Lexicon::TrackOf(const EventFields& fields, bool on_gpu) {
+  const std::string_view pid = fields.pid.text;
+  const std::string_view tid = fields.tid.text;
+  const JsonScalar device = on_gpu ? fields.device : JsonScalar{};
+  const size_t digit = tid.empty() ? 0 : static_cast<uint8_t>(tid.back()) % 8;
+  SeenTrack& seen = seen_tracks[digit * 2 + (on_gpu ? 1 : 0)];
+  if (!seen.known || seen.pid != pid || seen.tid != tid ||
+      seen.has_device != device.present || seen.device != device.text) {
+    std::string joined;
+    std::string key(PidOf(fields, on_gpu, &joined));
+    key.append(1, '\x1f').append(tid);
+    seen = {true,
+            device.present,
+            std::string(pid),
+            std::string(tid),
+            std::string(device.text),
+            track_keys.Intern(key)};
+  }
+  return seen.track;
+}
+
+void RecordBatch::Restart() {
+  ops.clear();
+  calls.clear();
+  annotations.clear();
+  elements = 0;
+  counters = {};
+  fractions = {};
+}
+
+std::span<EventRecord> RecordStore::Store(
+    const std::vector<EventRecord>& records, Blocks* blocks) {
+  if (records.empty()) return {};
+  // Each block is twice the one in front, up to what a huge page holds.
+  constexpr size_t kFirst = 1024;
+  constexpr size_t kMost = 51200;
+  if (blocks->empty() ||
+      blocks->back().capacity() - blocks->back().size() < records.size()) {
+    const size_t usual = blocks->empty()
+                             ? kFirst
+                             : std::min(kMost, 2 * blocks->back().capacity());
+    blocks->emplace_back();
+    ReserveHuge(&blocks->back(), std::max(usual, records.size()));
+  }
+  std::vector<EventRecord>& block = blocks->back();
+  const size_t begin = block.size();
+  block.insert(block.end(), records.begin(), records.end());
+  return std::span(block).subspan(begin);
+}
+
+StoredBatch RecordStore::Keep(const RecordBatch& batch) {
+  StoredBatch stored;
+  static_cast<BatchFacts&>(stored) = batch;
+  stored.ops = Store(batch.ops, &ops_);
+  stored.calls = Store(batch.calls, &host_);
+  stored.annotations = Store(batch.annotations, &host_);
+  return stored;
 }
 
 NameUse Lexicon::UseOf(uint32_t name) {
@@ -129,13 +186,13 @@ void AddTimedEvent(const EventFields& fields, DecimalTime start,
     kind = EventKind::kHostRange;
   }
   EventRecord record{};
-  record.name = batch->lexicon->names.Intern(fields.name.text);
+  const std::optional<OpKind> op = OpKindOf(kind);
+  record.name = batch->lexicon->NameOf(fields.name.text, op.has_value());
   if (kind == EventKind::kHostCall) {
     const NameUse use = batch->lexicon->UseOf(record.name);
     if (!use.kept) return;
     record.kind = static_cast<uint8_t>(use.kind);
   }
-  const std::optional<OpKind> op = OpKindOf(kind);
   if (op) {
     record.kind = static_cast<uint8_t>(*op);
     if (start.ns == 0) batch->counters.Add(Counter::kClampedStart);
@@ -154,9 +211,7 @@ void AddTimedEvent(const EventFields& fields, DecimalTime start,
     record.correlation = CorrelationOf(fields.correlation, &batch->counters);
   }
   const bool on_gpu = op || kind == EventKind::kGpuRange;
-  std::string joined;
-  record.track =
-      batch->lexicon->Track(PidOf(fields, on_gpu, &joined), fields.tid.text);
+  record.track = batch->lexicon->TrackOf(fields, on_gpu);
   if (op) {
     batch->ops.push_back(record);
   } else if (kind == EventKind::kHostCall) {

@@ -6,7 +6,7 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,20 +43,35 @@ struct EventRecord {
 };
 static_assert(sizeof(EventRecord) == 40);
 
-/// A (pid, tid) as written, and what was seen on it.
-struct RawTrack {
-  std::string pid;
-  std::string tid;
-};
-
 /// Names and tracks as one thread met them.
 struct Lexicon {
   StringPool names;
   std::vector<NameUse> use_of_name;  // by name; may lag behind names.size()
   StringPool track_keys;             // pid, '\x1f', tid
 
-  uint32_t Track(std::string_view pid, std::string_view tid);
+  /// The track that an event stands on.
+  uint32_t TrackOf(const EventFields& fields, bool on_gpu);
   NameUse UseOf(uint32_t name);
+  /// Interns the name of a GPU's or the host's event.
+  uint32_t NameOf(std::string_view text, bool on_gpu);
+
+  /// The same names follow each other from step to step: per side, the name of
+  /// the last event, and by name the one that came next the last time.
+  struct NameChain {
+    uint32_t last = 0;
+    std::vector<uint32_t> next;
+  };
+  std::array<NameChain, 2> chains;
+
+  /// Most events stand on few tracks: the last ones, by the tid's last digit
+  /// and whether it is a GPU's.
+  struct SeenTrack {
+    bool known = false;
+    bool has_device = false;
+    std::string pid, tid, device;  // as written
+    uint32_t track = 0;
+  };
+  std::array<SeenTrack, 16> seen_tracks;
 };
 
 /// Evidence on whether the writer padded its fractions to three digits.
@@ -77,13 +92,40 @@ struct FractionEvidence {
   bool Undecided() const { return short_one && !padded && !Unpadded(); }
 };
 
-/// The records of one stretch of the file.
-struct RecordBatch {
-  std::vector<EventRecord> ops, calls, annotations;
+/// What is known of one stretch of the file beside its records.
+struct BatchFacts {
   uint64_t elements = 0;  // of traceEvents, good or bad
   ImportCounters counters;
   FractionEvidence fractions;
   Lexicon* lexicon = nullptr;
+};
+
+/// The stretch that is being read.
+struct RecordBatch : BatchFacts {
+  std::vector<EventRecord> ops, calls, annotations;
+
+  /// For the next stretch; the memory stays.
+  void Restart();
+};
+
+/// A stretch that was read, its records in a RecordStore.
+struct StoredBatch : BatchFacts {
+  std::span<EventRecord> ops, calls, annotations;
+};
+
+/// Records of many stretches in few large blocks, which cost fewer page faults
+/// than arrays of their own.
+class RecordStore {
+ public:
+  StoredBatch Keep(const RecordBatch& batch);
+  /// The ops of all batches are gone.
+  void DropOps() { ops_ = {}; }
+
+ private:
+  using Blocks = std::vector<std::vector<EventRecord>>;
+  static std::span<EventRecord> Store(const std::vector<EventRecord>& records,
+                                      Blocks* blocks);
+  Blocks ops_, host_;
 };
 
 /// Turns the fields of an X event into a record, or into a count.

@@ -23,7 +23,7 @@ struct WindowResult {
   uint64_t end = kNoEvent;
   EventWalker::Stop stop = EventWalker::Stop::kLimit;
   bool lost = false;  // `end` lies within an event that was given up
-  RecordBatch batch;
+  StoredBatch batch;
   uint32_t crc32 = 0;
 };
 
@@ -35,12 +35,18 @@ class WindowWorker {
       : file_(file),
         array_(array),
         window_(window),
-        lexicon_(std::make_unique<Lexicon>()) {}
+        lexicon_(std::make_unique<Lexicon>()),
+        store_(std::make_unique<RecordStore>()) {
+    batch_.lexicon = lexicon_.get();
+  }
 
   /// Window number `index` from `begin`, or from a guess when that is
   /// kNoEvent. `lost`: `begin` lies within an event that was given up.
   WindowResult Run(uint64_t index, uint64_t begin, bool lost, bool with_crc);
-  std::unique_ptr<Lexicon> TakeLexicon() { return std::move(lexicon_); }
+  void GiveBelongings(ScannedEvents* out) {
+    out->lexicons.push_back(std::move(lexicon_));
+    out->stores.push_back(std::move(store_));
+  }
 
  private:
   static constexpr size_t kBehind = 4096;
@@ -52,8 +58,9 @@ class WindowWorker {
   uint64_t array_;
   size_t window_;
   std::unique_ptr<Lexicon> lexicon_;
+  std::unique_ptr<RecordStore> store_;
   EventWalker walker_;
-  RecordBatch batch_;  // keeps its memory
+  RecordBatch batch_;
   std::vector<char> memory_;
   uint64_t offset_ = 0;  // of memory_[0] in the file
   size_t size_ = 0;
@@ -91,13 +98,7 @@ WindowResult WindowWorker::Run(uint64_t index, uint64_t begin, bool lost,
                   : static_cast<size_t>(begin - offset_);
   if (at >= limit) return result;  // no event starts here
   result.begin = offset_ + at;
-  batch_.ops.clear();
-  batch_.calls.clear();
-  batch_.annotations.clear();
-  batch_.elements = 0;
-  batch_.counters = {};
-  batch_.fractions = {};
-  batch_.lexicon = lexicon_.get();
+  batch_.Restart();
   using From = EventWalker::From;
   EventWalker::Result walked{};
   walked.lost = lost;
@@ -120,7 +121,7 @@ WindowResult WindowWorker::Run(uint64_t index, uint64_t begin, bool lost,
   result.stop = walked.stop;
   result.end = offset_ + walked.at;
   result.lost = walked.lost;
-  result.batch = batch_;  // in arrays of the right size
+  result.batch = store_->Keep(batch_);
   return result;
 }
 
@@ -196,7 +197,7 @@ bool WindowScan::Accept(uint64_t index, uint64_t* at, bool* lost,
   }
   *at = result.end;
   *lost = result.lost;
-  out->batches.push_back(std::move(result.batch));
+  out->batches.push_back(result.batch);
   if (result.stop == EventWalker::Stop::kLimit) return true;
   out->cut = result.stop == EventWalker::Stop::kCut;
   return false;
@@ -226,7 +227,7 @@ ScannedEvents WindowScan::Run() {
     if (!Accept(i, &at, &lost, workers.front().get(), &out)) break;
   }
   out.end = at;
-  for (auto& worker : workers) out.lexicons.push_back(worker->TakeLexicon());
+  for (auto& worker : workers) worker->GiveBelongings(&out);
   return out;
 }
 
@@ -241,6 +242,7 @@ std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
                             const std::function<void(double)>& progress,
                             ScannedEvents* events) {
   events->lexicons.push_back(std::make_unique<Lexicon>());
+  events->stores.push_back(std::make_unique<RecordStore>());
   EventWalker walker;
   RecordBatch batch;
   batch.lexicon = events->lexicons.front().get();
@@ -254,12 +256,8 @@ std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
     } else if (from != From::kArray || at != 0) {
       from = From::kBetween;
     }
-    events->batches.push_back(batch);
-    batch.ops.clear();
-    batch.calls.clear();
-    batch.annotations.clear();
-    batch.elements = 0;
-    batch.counters = {};
+    events->batches.push_back(events->stores.front()->Keep(batch));
+    batch.Restart();
     if (stop != EventWalker::Stop::kNeedText) {
       events->cut = stop == EventWalker::Stop::kCut;
       return text.substr(std::min(at, text.size()));

@@ -24,8 +24,9 @@
 namespace inferdiff {
 
 struct ScannedEvents {
-  std::vector<RecordBatch> batches;  // in file order
+  std::vector<StoredBatch> batches;  // in file order
   std::vector<std::unique_ptr<Lexicon>> lexicons;
+  std::vector<std::unique_ptr<RecordStore>> stores;
   bool cut = false;    // the text is over before the array is
   uint64_t end = 0;    // behind the ], of a plain file
   uint32_t crc32 = 0;  // of a plain file

@@ -2,9 +2,12 @@
 // Sorting records by time.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/sort.h"
 #include "readers/kineto_records.h"
 
 namespace inferdiff {
@@ -15,9 +18,27 @@ struct RecordOrder {
   std::vector<const EventRecord*> record;
 
   size_t size() const { return record.size(); }
+  void Add(const EventRecord& one) {
+    start_ns.push_back(one.start_ns);
+    record.push_back(&one);
+  }
 };
 
-/// Stable, by start. Linear in the number of records.
-void SortByStart(RecordOrder* order);
+/// Sorts by start, and runs of equal start by `less`.
+template <typename Less>
+void SortByTime(RecordOrder* order, Less less) {
+  SortByKey(&order->start_ns, &order->record);
+  const auto& starts = order->start_ns;
+  for (size_t i = 0; i < starts.size();) {
+    size_t end = i + 1;
+    while (end < starts.size() && starts[end] == starts[i]) ++end;
+    if (end - i > 1) {
+      const auto begin = order->record.begin();
+      std::sort(begin + static_cast<ptrdiff_t>(i),
+                begin + static_cast<ptrdiff_t>(end), less);
+    }
+    i = end;
+  }
+}
 
 }  // namespace inferdiff

@@ -3,14 +3,13 @@
 
 #include <algorithm>
 
+#include "readers/digits.h"
 #include "readers/kineto_boundary.h"
 
 namespace inferdiff {
 namespace {
 
 constexpr size_t kNowhere = std::string_view::npos;
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 

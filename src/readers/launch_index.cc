@@ -1,51 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/launch_index.h"
 
-#include <bit>
+#include <algorithm>
 
-#include "base/hash.h"
+#include "base/memory.h"
+#include "base/sort.h"
 #include "model/trace.h"
 
 namespace inferdiff {
 
-LaunchIndex::LaunchIndex(int64_t min, int64_t max, size_t count)
-    : min_(min),
-      range_(static_cast<uint64_t>(max) - static_cast<uint64_t>(min)) {
-  dense_ = count == 0 || range_ / 4 <= count;
-  if (count == 0) range_ = 0;
-  if (dense_) {
-    values_.assign(static_cast<size_t>(range_) + 1, kNone);
-    return;
+void LaunchIndex::Reserve(size_t count) {
+  ReserveHuge(&keys_, count);
+  ReserveHuge(&values_, count);
+}
+
+void LaunchIndex::Add(int64_t key, uint32_t value) {
+  keys_.push_back(key);
+  values_.push_back(value);
+}
+
+size_t LaunchIndex::Finish() {
+  SortByKey(&keys_, &values_);
+  size_t kept = 0;
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    if (kept > 0 && keys_[kept - 1] == keys_[i]) continue;
+    keys_[kept] = keys_[i];
+    values_[kept++] = values_[i];
   }
-  const size_t slots = std::bit_ceil(count * 2);
-  mask_ = slots - 1;
-  values_.assign(slots, kNone);
-  keys_.resize(slots);
+  const size_t dropped = keys_.size() - kept;
+  keys_.resize(kept);
+  values_.resize(kept);
+  return dropped;
 }
 
-size_t LaunchIndex::SlotOf(int64_t key) const {
-  size_t slot = static_cast<size_t>(MixHash(static_cast<uint64_t>(key)));
-  for (slot &= mask_; values_[slot] != kNone; slot = (slot + 1) & mask_) {
-    if (keys_[slot] == key) break;
+/// The first key that is not less, looked for in steps that double from `near`
+/// on, to either side, and then by halves.
+size_t LaunchIndex::LowerBound(int64_t key, size_t near) const {
+  const size_t size = keys_.size();
+  size_t low = std::min(near, size);
+  size_t high = low;
+  size_t step = 1;
+  while (high < size && keys_[high] < key) {
+    low = high + 1;
+    high += std::min(step, size - high);
+    step *= 2;
   }
-  return slot;
+  while (low > 0 && keys_[low - 1] >= key) {
+    high = low - 1;
+    low -= std::min(step, low);
+    step *= 2;
+  }
+  const auto begin = keys_.begin();
+  return static_cast<size_t>(
+      std::lower_bound(begin + static_cast<ptrdiff_t>(low),
+                       begin + static_cast<ptrdiff_t>(high), key) -
+      begin);
 }
 
-bool LaunchIndex::Add(int64_t key, uint32_t value) {
-  const size_t slot = dense_ ? static_cast<size_t>(static_cast<uint64_t>(key) -
-                                                   static_cast<uint64_t>(min_))
-                             : SlotOf(key);
-  if (values_[slot] != kNone) return false;
-  values_[slot] = value;
-  if (!dense_) keys_[slot] = key;
-  return true;
-}
-
-uint32_t LaunchIndex::Find(int64_t key) const {
-  if (!dense_) return values_[SlotOf(key)];
-  const uint64_t offset =
-      static_cast<uint64_t>(key) - static_cast<uint64_t>(min_);
-  return offset <= range_ ? values_[static_cast<size_t>(offset)] : kNone;
+uint32_t LaunchIndex::Find(int64_t key, size_t* near) const {
+  *near = LowerBound(key, *near);
+  return *near < keys_.size() && keys_[*near] == key ? values_[*near] : kNone;
 }
 
 }  // namespace inferdiff

@@ -9,26 +9,28 @@
 namespace inferdiff {
 
 /// Maps int64 keys to uint32_t values; of equal keys the first added holds.
-/// Profilers number calls one by one, so a table indexed by the key serves;
-/// where the keys are spread out it is a hash table.
+///
+/// Profilers number calls one by one, and ops come in about the order of their
+/// launches. So the keys are sorted, mostly before they are, and a search
+/// starts where the last one ended: it touches memory in order, where a table
+/// with one slot for every number, or a hash, would miss the cache for each op.
 class LaunchIndex {
  public:
-  /// `min` and `max` of the keys to come, `count` of them.
-  LaunchIndex(int64_t min, int64_t max, size_t count);
-  /// False when the key is there already.
-  bool Add(int64_t key, uint32_t value);
-  /// kNone (model/trace.h) when absent.
-  uint32_t Find(int64_t key) const;
+  void Reserve(size_t count);
+  void Add(int64_t key, uint32_t value);
+  /// Behind the last Add. Returns how many were added under a key that was
+  /// there already.
+  size_t Finish();
+
+  /// kNone (model/trace.h) when absent. `near`: where the last search of the
+  /// caller ended, 0 at first.
+  uint32_t Find(int64_t key, size_t* near) const;
 
  private:
-  size_t SlotOf(int64_t key) const;
+  size_t LowerBound(int64_t key, size_t near) const;
 
-  bool dense_;
-  int64_t min_;
-  uint64_t range_;  // of a dense table
-  size_t mask_ = 0;
+  std::vector<int64_t> keys_;
   std::vector<uint32_t> values_;
-  std::vector<int64_t> keys_;  // of a hash table
 };
 
 }  // namespace inferdiff

@@ -22,25 +22,15 @@ bool LaunchesNothing(CallKind kind) {
 
 LaunchIndex IndexOf(const std::vector<TraceSink::Call>& calls,
                     ImportCounters* counters) {
-  const auto can_launch = [](const TraceSink::Call& call) {
-    return call.correlation != 0 && !LaunchesNothing(call.kind);
-  };
-  int64_t min = INT64_MAX;
-  int64_t max = INT64_MIN;
-  size_t count = 0;
-  for (const TraceSink::Call& call : calls) {
-    if (!can_launch(call)) continue;
-    min = std::min(min, call.correlation);
-    max = std::max(max, call.correlation);
-    ++count;
-  }
-  LaunchIndex index(min, max, count);
+  LaunchIndex index;
+  index.Reserve(calls.size());
   for (size_t i = 0; i < calls.size(); ++i) {
-    if (can_launch(calls[i]) &&
-        !index.Add(calls[i].correlation, static_cast<uint32_t>(i)) &&
-        counters != nullptr) {
-      counters->Add(Counter::kDuplicateCorrelation);
-    }
+    if (calls[i].correlation == 0 || LaunchesNothing(calls[i].kind)) continue;
+    index.Add(calls[i].correlation, static_cast<uint32_t>(i));
+  }
+  const size_t dropped = index.Finish();
+  if (counters != nullptr && dropped > 0) {
+    counters->Add(Counter::kDuplicateCorrelation, dropped);
   }
   return index;
 }
@@ -205,8 +195,10 @@ std::vector<uint8_t> TraceSink::LinkOps(const Host& host, bool count,
   std::vector<uint8_t> linked(host.calls.size(), 0);
   GpuOps& ops = trace->ops;
   ReserveHuge(&ops.launch, ops.size());
+  size_t near = 0;
   for (const int64_t correlation : ops.correlation) {
-    const uint32_t call = correlation == 0 ? kNone : index.Find(correlation);
+    const uint32_t call =
+        correlation == 0 ? kNone : index.Find(correlation, &near);
     ops.launch.push_back(call);
     if (call == kNone) {
       counters_->Add(Counter::kUnlinkedOp);

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/kineto_host.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/memory.h"
+
+namespace inferdiff {
+namespace {
+
+bool CanLaunch(const EventRecord* call) {
+  const auto kind = static_cast<CallKind>(call->kind);
+  return call->correlation != 0 && kind != CallKind::kSync &&
+         kind != CallKind::kAlloc;
+}
+
+/// Calls that are kept although they launch nothing here.
+bool LaunchesNothing(const EventRecord* call) {
+  const auto kind = static_cast<CallKind>(call->kind);
+  return kind == CallKind::kGraphLaunch || kind == CallKind::kSync ||
+         kind == CallKind::kAlloc;
+}
+
+}  // namespace
+
+void HostSide::Collect() {
+  std::vector<size_t> calls_on(tracks_.tracks().size(), 0);
+  for (const StoredBatch& batch : batches_) {
+    for (const EventRecord& call : batch.calls) ++calls_on[call.track];
+  }
+  std::map<std::string_view, RecordOrder> orders;
+  std::vector<RecordOrder*> order_of_track(calls_on.size(), nullptr);
+  std::map<std::string_view, size_t> sizes;
+  for (size_t i = 0; i < calls_on.size(); ++i) {
+    if (calls_on[i] == 0) continue;
+    const std::string_view scope = tracks_.tracks()[i].scope;
+    sizes[scope] += calls_on[i];
+    order_of_track[i] = &orders[scope];
+  }
+  for (auto& [scope, order] : orders) {
+    ReserveHuge(&order.start_ns, sizes[scope]);
+    ReserveHuge(&order.record, sizes[scope]);
+  }
+  for (const StoredBatch& batch : batches_) {
+    for (const EventRecord& call : batch.calls) {
+      order_of_track[call.track]->Add(call);
+      if (static_cast<CallKind>(call.kind) == CallKind::kGraphLaunch) {
+        ++graph_launches_;
+      }
+    }
+  }
+  for (auto& [name, order] : orders) {
+    SortByTime(&order, [](const EventRecord* a, const EventRecord* b) {
+      return a->ordinal() < b->ordinal();
+    });
+    order.start_ns = {};
+    Scope& scope = scopes_[name];
+    scope.calls = std::move(order.record);
+    scope.launches.Reserve(scope.calls.size());
+    for (size_t i = 0; i < scope.calls.size(); ++i) {
+      if (!CanLaunch(scope.calls[i])) continue;
+      scope.launches.Add(scope.calls[i]->correlation, static_cast<uint32_t>(i));
+    }
+    scope.duplicates = scope.launches.Finish();
+  }
+}
+
+/// Sets `launch` of the ops to indices in the scope's calls; returns which of
+/// those are meant.
+std::vector<uint8_t> HostSide::LinkOps(const Scope& scope, GpuOps* ops) {
+  std::vector<uint8_t> linked(scope.calls.size(), 0);
+  ReserveHuge(&ops->launch, ops->size());
+  size_t near = 0;
+  for (const int64_t correlation : ops->correlation) {
+    const uint32_t call =
+        correlation == 0 ? kNone : scope.launches.Find(correlation, &near);
+    ops->launch.push_back(call);
+    if (call == kNone) {
+      counters_.Add(Counter::kUnlinkedOp);
+    } else {
+      linked[call] = 1;
+    }
+  }
+  return linked;
+}
+
+/// Calls that launch nothing, and host ranges, belong to the processes that
+/// launched this trace's ops; without such a process they belong to everybody.
+void HostSide::FindProcesses(const Scope& scope,
+                             const std::vector<uint8_t>& linked) {
+  processes_.clear();
+  std::vector<bool> used(tracks_.tracks().size(), false);
+  for (size_t i = 0; i < linked.size(); ++i) {
+    if (linked[i] != 0) used[scope.calls[i]->track] = 1;
+  }
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (used[i]) processes_.insert(tracks_.tracks()[i].pid);
+  }
+}
+
+bool HostSide::IsOurs(const EventRecord* host) const {
+  return processes_.empty() || processes_.count(TrackOf(host).pid) != 0;
+}
+
+/// Numbers the threads of the calls and ranges that are kept.
+void HostSide::FillThreads(const TraceKey& key, const Scope& scope,
+                           const std::vector<uint8_t>& kept, Trace* trace) {
+  std::vector<bool> used(tracks_.tracks().size(), false);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i] != 0) used[scope.calls[i]->track] = 1;
+  }
+  for (const StoredBatch& batch : batches_) {
+    for (const EventRecord& range : batch.annotations) {
+      if (range.kind == 0 && TrackOf(&range).scope == key.scope &&
+          IsOurs(&range)) {
+        used[range.track] = true;
+      }
+    }
+  }
+  thread_of_track_.assign(used.size(), kNone);
+  constexpr size_t kMost = 65535;  // the last one stands for all beyond
+  for (size_t i = 0; i < used.size(); ++i) {
+    if (!used[i]) continue;
+    thread_of_track_[i] =
+        static_cast<uint32_t>(std::min(trace->threads.size(), kMost));
+    if (trace->threads.size() > kMost) continue;
+    const Track& track = tracks_.tracks()[i];
+    trace->threads.push_back({track.pid, track.tid});
+  }
+}
+
+void HostSide::FillCalls(const TraceKey& key, Trace* trace) {
+  Scope& scope = scopes_[key.scope];
+  counters_.Add(Counter::kDuplicateCorrelation,
+                std::exchange(scope.duplicates, 0));
+  std::vector<uint8_t> kept = LinkOps(scope, &trace->ops);
+  FindProcesses(scope, kept);
+  size_t count = 0;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (LaunchesNothing(scope.calls[i]) && IsOurs(scope.calls[i])) kept[i] = 1;
+    count += kept[i];
+  }
+  FillThreads(key, scope, kept, trace);
+  HostCalls& out = trace->calls;
+  ReserveHuge(&out.start_ns, count);
+  ReserveHuge(&out.dur_ns, count);
+  ReserveHuge(&out.correlation, count);
+  ReserveHuge(&out.name, count);
+  ReserveHuge(&out.thread, count);
+  ReserveHuge(&out.kind, count);
+  std::vector<uint32_t> number(kept.size(), kNone);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i] == 0) continue;
+    const EventRecord* const call = scope.calls[i];
+    number[i] = static_cast<uint32_t>(out.size());
+    out.start_ns.push_back(call->start_ns);
+    out.dur_ns.push_back(call->dur_ns);
+    out.correlation.push_back(call->correlation);
+    out.name.push_back(names_.NumberOf(call->name, &counters_));
+    out.thread.push_back(static_cast<uint16_t>(thread_of_track_[call->track]));
+    out.kind.push_back(static_cast<CallKind>(call->kind));
+  }
+  for (uint32_t& launch : trace->ops.launch) {
+    if (launch != kNone) launch = number[launch];
+  }
+}
+
+/// The lane or thread of a range; kNone when it is not of this trace.
+uint32_t HostSide::PlaceOf(const EventRecord& range, const TraceKey& key,
+                           std::vector<uint32_t>* lane_of_track, Trace* trace) {
+  const Track& track = TrackOf(&range);
+  if (track.scope != key.scope) return kNone;
+  if (range.kind == 0) return thread_of_track_[range.track];
+  if (track.pid_number != key.device) return kNone;
+  uint32_t& lane = (*lane_of_track)[range.track];
+  if (lane == kNone) {  // a stream with ranges and without ops
+    lane = static_cast<uint32_t>(trace->lanes.size());
+    trace->lanes.push_back({track.tid_number.value_or(0), track.tid});
+  }
+  return lane;
+}
+
+void HostSide::FillAnnotations(const TraceKey& key,
+                               std::vector<uint32_t>* lane_of_track,
+                               Trace* trace) {
+  for (const StoredBatch& batch : batches_) {
+    for (const EventRecord& range : batch.annotations) {
+      const uint32_t where = PlaceOf(range, key, lane_of_track, trace);
+      if (where == kNone) continue;
+      Annotation annotation;
+      annotation.start_ns = range.start_ns;
+      annotation.dur_ns = range.dur_ns;
+      annotation.name = names_.NumberOf(range.name, &counters_);
+      annotation.where = where;
+      annotation.on_gpu = range.kind != 0;
+      annotation.ordinal = range.ordinal();
+      trace->annotations.push_back(annotation);
+    }
+  }
+  std::sort(trace->annotations.begin(), trace->annotations.end(),
+            [](const Annotation& a, const Annotation& b) {
+              return std::tuple(a.start_ns, -a.dur_ns, a.ordinal) <
+                     std::tuple(b.start_ns, -b.dur_ns, b.ordinal);
+            });
+}
+
+void HostSide::Fill(const TraceKey& key, std::vector<uint32_t>* lane_of_track,
+                    Trace* trace) {
+  FillCalls(key, trace);
+  FillAnnotations(key, lane_of_track, trace);
+}
+
+}  // namespace inferdiff
