@@ -2,9 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a large Kineto trace of a made-up serving run, the same every time.
 
-Each decode step is one graph launch with a few hundred kernels, some eager
-launches, and host events around them (Python frames, operators, flows) until
-the file has the wanted number of GPU ops a gigabyte.
+  graph   a decode step is one graph launch with a few hundred kernels in no
+          fixed order, and some launches of single kernels
+  eager   a step launches the same few hundred kernels one by one: for each a
+          launch call and two flow events, and queries in between, as many as
+          eager traces of PyTorch have. Without other host events that makes
+          0.87 million ops a gigabyte, minified 1.06 million.
+
+Host events (Python frames, operators) stand around them until the file has the
+wanted number of GPU ops a gigabyte.
 """
 import argparse
 import json
@@ -28,6 +34,22 @@ KERNELS = [
     "fused_moe_kernel",
     "_fwd_grouped_kernel_stage1",
     "void vllm::reshape_and_cache_flash_kernel<__nv_bfloat16, __nv_bfloat16>(",
+]
+EAGER_KERNELS = KERNELS + [
+    "void at::native::elementwise_kernel<128, 4, at::native::gpu_kernel_impl_"
+    "nocast<at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)::"
+    "{lambda()#3}::operator()() const::{lambda()#12}::operator()() const::"
+    "{lambda(c10::BFloat16)#1}>(at::TensorIteratorBase&, at::native::direct_"
+    "copy_kernel_cuda(at::TensorIteratorBase&)::{lambda()#3}::operator()() "
+    "const::{lambda()#12}::operator()() const::{lambda(c10::BFloat16)#1} "
+    "const&)::{lambda(int)#1}>(int, at::native::gpu_kernel_impl_nocast<...>)",
+    "void at::native::vectorized_elementwise_kernel<8, at::native::CUDAFunctor"
+    "_add<c10::BFloat16>, std::array<char*, 3ul> >(int, at::native::CUDAFunctor"
+    "_add<c10::BFloat16>, std::array<char*, 3ul>)",
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::"
+    "native::MeanOps<float, float, float, float>, unsigned int, float, 4, 4> >"
+    "(at::native::ReduceOp<float, at::native::MeanOps<float, float, float, "
+    "float>, unsigned int, float, 4, 4>)",
 ]
 OPS = ["aten::mm", "aten::slice", "aten::as_strided", "aten::empty_strided",
        "aten::_to_copy", "aten::copy_", "vllm::unified_attention"]
@@ -118,7 +140,7 @@ class Writer:
     def event(self, *fields):
         self.put(self.style.event(*fields))
 
-    def kernel(self, start, dur, stream, correlation, external):
+    def kernel(self, name, start, dur, stream, correlation, external):
         args = [("External id", external)] if external else []
         args += [("queued", 0), ("device", 0), ("context", 1),
                  ("stream", stream), ("correlation", correlation),
@@ -129,8 +151,7 @@ class Writer:
                  ("grid", "[%d, 1, 1]" % self.random.randrange(1, 999)),
                  ("block", "[128, 1, 1]"),
                  ("est. achieved occupancy %", self.random.randrange(0, 100))]
-        self.event("kernel", self.random.choice(KERNELS), 0, stream, start,
-                   dur, args)
+        self.event("kernel", name, 0, stream, start, dur, args)
         self.put(self.style.flow("f", correlation, 0, stream, start))
         self.ops += 1
 
@@ -156,41 +177,70 @@ class Writer:
                             ("Input Dims", "[[16, 4096], [4096, 1024]]"),
                             ("Ev Idx", self.random.randrange(1 << 25))])
 
-    def runtime(self, name, dur):
+    def call(self, cat, name, dur, flow):
         self.correlation += 1
         self.host += self.random.randrange(1000, 4000)
-        self.event("cuda_runtime", name, 708, 708, self.host, dur,
+        self.event(cat, name, 708, 708, self.host, dur,
                    [("External id", self.random.randrange(1 << 20)),
                     ("cbid", 211), ("correlation", self.correlation)])
-        self.put(self.style.flow("s", self.correlation, 708, 708, self.host))
+        self.put(self.style.flow(flow, self.correlation, 708, 708, self.host))
 
-    def step(self):
+    def runtime(self, name, dur):
+        self.call("cuda_runtime", name, dur, "s")
+
+    def end_step(self, begin, marker):
+        self.runtime("cudaStreamSynchronize", 1000)
+        self.host = max(self.host, self.device)
+        self.event("user_annotation", marker, 708, 708, begin,
+                   self.host - begin, [("External id", 1), ("Ev Idx", 0)])
+
+    def eager_step(self):
+        """Four queries for ten ops; the ids of calls that leave no event lie
+        between."""
+        begin = self.host
+        for i in range(400):
+            if i % 5 == 0:
+                self.call("cuda_runtime", "cudaDeviceGetAttribute", 400, "f")
+            if i % 5 == 3:
+                self.call("cuda_runtime", "cudaOccupancyMaxActiveBlocksPer"
+                          "MultiprocessorWithFlags", 700, "f")
+            self.correlation += 13
+            driver = i % 4 == 1
+            self.call("cuda_driver" if driver else "cuda_runtime",
+                      "cuLaunchKernelEx" if driver else "cudaLaunchKernel",
+                      self.random.randrange(2000, 9000), "s")
+            self.device = max(self.device, self.host) + 500
+            dur = self.random.randrange(1500, 40000)
+            self.kernel(EAGER_KERNELS[i * i % 20 % 13], self.device, dur, 7,
+                        self.correlation, self.random.randrange(1, 1 << 20))
+            self.device += dur
+            self.host_events()
+        self.end_step(begin, "step[DECODE bs=1 toks=1]")
+
+    def graph_step(self):
         begin = self.host
         for _ in range(60):
             self.runtime("cudaLaunchKernel", self.random.randrange(2000, 9000))
             self.device = max(self.device, self.host) + 500
             dur = self.random.randrange(1500, 40000)
-            self.kernel(self.device, dur, 7, self.correlation,
-                        self.random.randrange(1, 1 << 20))
+            self.kernel(self.random.choice(KERNELS), self.device, dur, 7,
+                        self.correlation, self.random.randrange(1, 1 << 20))
             self.device += dur
             self.host_events()
         self.runtime("cudaGraphLaunch", 300000)
         for i in range(340):
             dur = self.random.randrange(1500, 40000)
-            self.kernel(self.device, dur, 7 if i % 9 else 222,
-                        self.correlation, 0)
+            self.kernel(self.random.choice(KERNELS), self.device, dur,
+                        7 if i % 9 else 222, self.correlation, 0)
             self.device += dur - 300 * (i % 9 == 0)
             self.host_events()
-        self.runtime("cudaStreamSynchronize", 1000)
-        self.host = max(self.host, self.device)
-        self.event("user_annotation", "step[DECODE bs=16 toks=16]", 708, 708,
-                   begin, self.host - begin,
-                   [("External id", 1), ("Ev Idx", 0)])
+        self.end_step(begin, "step[DECODE bs=16 toks=16]")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out")
+    parser.add_argument("--kind", choices=["graph", "eager"], default="graph")
     parser.add_argument("--megabytes", type=int, default=256)
     parser.add_argument("--ops-per-gigabyte", type=int, default=400_000)
     parser.add_argument("--minified", action="store_true")
@@ -199,8 +249,10 @@ def main():
     with open(options.out, "w", encoding="utf-8", buffering=1 << 20) as out:
         out.write(style.begin)
         writer = Writer(out, style, 1_000_000_000 // options.ops_per_gigabyte)
+        step = writer.eager_step if options.kind == "eager" else (
+            writer.graph_step)
         while writer.bytes < options.megabytes * 1_000_000:
-            writer.step()
+            step()
         out.write(style.end)
     print(f"{options.out}: {writer.bytes} bytes, {writer.ops} ops, "
           f"{writer.ops * 1000 // (writer.bytes // 1_000_000)} ops/GB")
