@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 namespace inferdiff {
@@ -15,6 +16,13 @@ void AdviseHuge(const void* data, size_t bytes);
 /// Gives what was freed in small pieces back to the system, where the library
 /// would keep it.
 void ReturnFreeMemory();
+
+struct FreeMemory {
+  void operator()(void* memory) const;
+};
+
+/// `bytes` of raw memory, in huge pages as far as it fills them.
+std::unique_ptr<void, FreeMemory> AllocateHuge(size_t bytes);
 
 template <typename T>
 void ReserveHuge(std::vector<T>* column, size_t size) {

@@ -2,9 +2,9 @@
 #include "readers/kineto_records.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
-#include "base/memory.h"
 #include "readers/json_text.h"
 #include "readers/kineto_tracks.h"
 
@@ -97,23 +97,24 @@ void RecordBatch::Restart() {
 }
 
 std::span<EventRecord> RecordStore::Store(
-    const std::vector<EventRecord>& records, Blocks* blocks) {
+    const std::vector<EventRecord>& records, std::vector<Block>* blocks) {
   if (records.empty()) return {};
-  // Each block is twice the one in front, up to what a huge page holds.
-  constexpr size_t kFirst = 1024;
-  constexpr size_t kMost = 51200;
-  if (blocks->empty() ||
-      blocks->back().capacity() - blocks->back().size() < records.size()) {
-    const size_t usual = blocks->empty()
-                             ? kFirst
-                             : std::min(kMost, 2 * blocks->back().capacity());
-    blocks->emplace_back();
-    ReserveHuge(&blocks->back(), std::max(usual, records.size()));
+  const size_t size = records.size();
+  if (blocks->empty() || blocks->back().capacity - blocks->back().size < size) {
+    // Each is twice the one in front, up to a huge page.
+    constexpr size_t kFirst = size_t{32} << 10;
+    constexpr size_t kMost = size_t{2} << 20;
+    const size_t usual = kFirst << std::min<size_t>(blocks->size(), 6);
+    const size_t bytes =
+        std::max(std::min(usual, kMost), size * sizeof(EventRecord));
+    blocks->push_back({AllocateHuge(bytes), 0, bytes / sizeof(EventRecord)});
   }
-  std::vector<EventRecord>& block = blocks->back();
-  const size_t begin = block.size();
-  block.insert(block.end(), records.begin(), records.end());
-  return std::span(block).subspan(begin);
+  Block& block = blocks->back();
+  auto* const place =
+      static_cast<EventRecord*>(block.memory.get()) + block.size;
+  std::memcpy(place, records.data(), size * sizeof(EventRecord));
+  block.size += size;
+  return {place, size};
 }
 
 StoredBatch RecordStore::Keep(const RecordBatch& batch) {

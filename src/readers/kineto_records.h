@@ -6,11 +6,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/memory.h"
 #include "base/string_pool.h"
 #include "model/counters.h"
 #include "model/trace.h"
@@ -119,13 +121,17 @@ class RecordStore {
  public:
   StoredBatch Keep(const RecordBatch& batch);
   /// The ops of all batches are gone.
-  void DropOps() { ops_ = {}; }
+  void DropOps() { ops_.clear(); }
 
  private:
-  using Blocks = std::vector<std::vector<EventRecord>>;
+  struct Block {
+    std::unique_ptr<void, FreeMemory> memory;
+    size_t size = 0;
+    size_t capacity = 0;
+  };
   static std::span<EventRecord> Store(const std::vector<EventRecord>& records,
-                                      Blocks* blocks);
-  Blocks ops_, host_;
+                                      std::vector<Block>* blocks);
+  std::vector<Block> ops_, host_;
 };
 
 /// Turns the fields of an X event into a record, or into a count.

@@ -39,6 +39,8 @@ LaneOps BusiestLane(const StepInput& in) {
   const auto best = static_cast<uint32_t>(
       std::max_element(busy.begin(), busy.end()) - busy.begin());
   LaneOps lane;
+  lane.op.reserve(ops.size());
+  lane.name.reserve(ops.size());
   for (uint32_t i = 0; i < ops.size(); ++i) {
     if (ops.lane[i] != best) continue;
     lane.op.push_back(i);
@@ -320,12 +322,14 @@ std::optional<Segmentation> FindKernelSteps(const StepInput& in) {
   if (in.trace.ops.size() == 0) return std::nullopt;
   LaneOps lane = BusiestLane(in);
   const NameId names = in.trace.names->size();
-  LaneOps sample = lane;
-  if (sample.size() > kSample) {
-    sample.op.resize(kSample);
-    sample.name.resize(kSample);
-    sample.sampling.resize(kSample);
+  LaneOps head;
+  if (lane.size() > kSample) {
+    head = lane;
+    head.op.resize(kSample);
+    head.name.resize(kSample);
+    head.sampling.resize(kSample);
   }
+  const LaneOps& sample = lane.size() > kSample ? head : lane;
   std::optional<Anchor> anchor = FindAnchor(sample, names);
   if (!anchor) return std::nullopt;
   const ptrdiff_t offset = FindBorder(in, sample, *anchor);
