@@ -10,9 +10,6 @@ namespace {
 
 constexpr size_t kNowhere = std::string_view::npos;
 
-/// First stretch scanned at once: its bits stay in the first-level cache.
-constexpr size_t kChunk = 16 * 1024;
-
 /// An event with more than this is looked through for the start of another
 /// one: a brace may be missing.
 constexpr size_t kUsualLength = 4096;
@@ -53,8 +50,13 @@ bool ExtentFinder::HasBadBits(size_t begin, size_t end) const {
   return false;
 }
 
+void ExtentFinder::ScanNext(size_t at) {
+  Scan(at, next_);
+  next_ = std::min(2 * next_, kChunk);
+}
+
 ExtentFinder::Found ExtentFinder::Find(size_t at, Extent* extent) {
-  if (at < origin_ || at >= scanned_) Scan(at, kChunk);
+  if (at < origin_ || at >= scanned_) ScanNext(at);
   while (true) {
     *extent = {};
     size_t depth = 0;
@@ -86,7 +88,11 @@ ExtentFinder::Found ExtentFinder::Find(size_t at, Extent* extent) {
     }
     if (scanned_ - at > kLongestEvent) return Found::kBroken;
     if (origin_ == at && scanned_ == text_.size()) return Found::kNeedText;
-    Scan(at, origin_ == at ? 2 * (scanned_ - at) : kChunk);
+    if (origin_ == at) {
+      Scan(at, 2 * (scanned_ - at));
+    } else {
+      ScanNext(at);
+    }
   }
 }
 

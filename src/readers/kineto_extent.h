@@ -71,7 +71,10 @@ class ExtentFinder {
     Forget();
   }
   /// What was seen says nothing of what follows.
-  void Forget() { origin_ = scanned_ = 0; }
+  void Forget() {
+    origin_ = scanned_ = 0;
+    next_ = kFirst;
+  }
   /// Follows the braces from the one at `at` to its partner.
   Found Find(size_t at, Extent* extent);
   /// The next quote at or behind `at`, which lies in the extent found last;
@@ -84,7 +87,14 @@ class ExtentFinder {
   size_t end() const { return scanned_; }
 
  private:
+  /// Stretch scanned at once: its bits stay in the first-level cache.
+  static constexpr size_t kChunk = 16 * 1024;
+  /// The first one behind damage. Where that is all there is, as in a string
+  /// full of `,{"ph"`, every few bytes begin a stretch.
+  static constexpr size_t kFirst = 512;
+
   void Scan(size_t at, size_t length);
+  void ScanNext(size_t at);
   Found Judge(size_t at, const Extent& extent) const;
   bool HasBadBits(size_t begin, size_t end) const;
 
@@ -95,6 +105,7 @@ class ExtentFinder {
   std::vector<ScanBits> bits_;
   size_t origin_ = 0;
   size_t scanned_ = 0;
+  size_t next_ = kFirst;  // length of the next stretch
   bool any_bad_ = false;
 };
 

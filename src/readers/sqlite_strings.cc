@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/sqlite_strings.h"
 
-#include <algorithm>
-
 namespace inferdiff {
 namespace {
 
@@ -21,28 +19,26 @@ std::string_view WithoutVersion(std::string_view name) {
 SqliteStrings::SqliteStrings(SqliteDatabase* database, std::string_view table,
                              std::string_view id, std::string_view text,
                              ImportCounters* counters) {
-  std::vector<int64_t> ids;
   SqliteRows rows(database, table, {id, text}, counters);
   while (rows.Next()) {
     if (!rows.IsText(1)) continue;
-    ids.push_back(rows.IsInt(0) ? rows.Int(0) : rows.rowid());
+    index_.Add(rows.IsInt(0) ? rows.Int(0) : rows.rowid(),
+               static_cast<uint32_t>(entries_.size()));
     entries_.push_back({pool_[pool_.Intern(rows.Text(1))], kNone, false, {}});
   }
-  if (ids.empty()) return;
-  const auto [min, max] = std::minmax_element(ids.begin(), ids.end());
-  index_.emplace(*min, *max, ids.size());
-  for (size_t i = 0; i < ids.size(); ++i)
-    index_->Add(ids[i], static_cast<uint32_t>(i));
+  index_.Finish();
 }
 
 std::optional<std::string_view> SqliteStrings::Text(int64_t id) const {
-  const uint32_t entry = index_ ? index_->Find(id) : kNone;
+  size_t near = 0;
+  const uint32_t entry = index_.Find(id, &near);
   if (entry == kNone) return std::nullopt;
   return entries_[entry].text;
 }
 
 SqliteStrings::Entry* SqliteStrings::Find(int64_t id) {
-  const uint32_t entry = index_ ? index_->Find(id) : kNone;
+  size_t near = 0;
+  const uint32_t entry = index_.Find(id, &near);
   return entry == kNone ? nullptr : &entries_[entry];
 }
 

@@ -45,7 +45,7 @@ class SqliteStrings {
 
   StringPool pool_;
   std::vector<Entry> entries_;
-  std::optional<LaunchIndex> index_;  // id -> entry
+  LaunchIndex index_;  // id -> entry
 };
 
 }  // namespace inferdiff
