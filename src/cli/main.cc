@@ -41,7 +41,8 @@ Usage: inferdiff COMMAND [OPTION]... TRACE
   -h, --help          this text; `inferdiff COMMAND --help` has the options
       --version       the version
 
-TRACE is a PyTorch profiler trace of one rank: .json, .json.gz or .json.zst.
+TRACE is a trace of one rank: PyTorch's profiler (.json), or a database of
+Nsight Systems (.sqlite), rocprofv3 (.db) or RPD (.rpd); .gz and .zst too.
 Exit status: 0 done, 1 a check that was asked for failed (--strict), 2 the
 input or the command line cannot be used, 70 a bug of inferdiff.
 )";

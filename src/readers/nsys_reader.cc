@@ -138,7 +138,8 @@ uint32_t NsysReader::LaneOf(const LaneKey& key) {
 /// Of a row of GPU work. Without a column for it, the only process that calls
 /// CUDA is meant.
 int64_t NsysReader::ProcessIn(const SqliteRows& rows) const {
-  if (rows.IsInt(kProcess)) return NsysProcessOf(rows.Int(kProcess));
+  const int64_t id = rows.Int(kProcess);
+  if (id != 0) return NsysProcessOf(id);
   return host_processes_.size() == 1 ? *host_processes_.begin() : 0;
 }
 
@@ -182,10 +183,8 @@ void NsysReader::ReadOps(SqliteRows* rows, OpKind kind, const Name& name) {
 }
 
 NameId NsysReader::KernelName(const SqliteRows& rows) {
-  for (size_t column = kFirstOwn; column < kFirstOwn + 3; ++column) {
-    const NameId name = strings_.Name(rows.Int(column), &sink_);
-    if (name != kNone) return name;
-  }
+  const NameId name = strings_.Name(rows.Int(kFirstOwn), &sink_);
+  if (name != kNone) return name;
   counters_->Add(Counter::kDanglingName);
   return sink_.Name("(unnamed kernel)");
 }
@@ -194,7 +193,7 @@ void NsysReader::ReadKernels() {
   SqliteRows rows(
       database_, kKernels,
       {"start", "end", "deviceId", "contextId", "streamId", "correlationId",
-       "globalPid", "demangledName", "mangledName", "shortName"},
+       "globalPid", "demangledName|mangledName|shortName"},
       counters_);
   ReadOps(&rows, OpKind::kKernel,
           [this](const SqliteRows& row) { return KernelName(row); });

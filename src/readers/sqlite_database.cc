@@ -94,6 +94,20 @@ std::string Quoted(std::string_view name) {
   return text + '"';
 }
 
+/// The expression for "a|b|c", of those that are known; empty for none.
+std::string ColumnSql(std::string_view names,
+                      const std::set<std::string, std::less<>>& known) {
+  std::string sql;
+  size_t count = 0;
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find('|'));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    if (known.find(name) == known.end()) continue;
+    sql += (count++ == 0 ? "" : ", ") + Quoted(name);
+  }
+  return count > 1 ? "coalesce(" + sql + ")" : sql;
+}
+
 }  // namespace
 
 InputError SqliteDatabase::Bad(const std::string& what) const {
@@ -208,10 +222,10 @@ SqliteRows::SqliteRows(SqliteDatabase* database, std::string_view table,
   std::string sql = "SELECT rowid";
   int next = 1;
   for (size_t i = 0; i < columns.size(); ++i) {
-    const std::string_view column = columns.begin()[i];
-    if (known.find(column) == known.end()) continue;
+    const std::string column = ColumnSql(columns.begin()[i], known);
+    if (column.empty()) continue;
     place_[i] = next++;
-    sql += ", " + Quoted(column);
+    sql += ", " + column;
   }
   // An index that has all these columns would give another order.
   statement_ =

@@ -72,8 +72,8 @@ class SqliteDatabase {
 /// Rows of one table. A table that is not there has none.
 class SqliteRows {
  public:
-  /// Columns that are not there are NULL. Damage ends the rows and is counted
-  /// as damaged_table.
+  /// "a|b" is column a, or b where that is NULL. Columns that are not there are
+  /// NULL. Damage ends the rows and is counted as damaged_table.
   SqliteRows(SqliteDatabase* database, std::string_view table,
              std::initializer_list<std::string_view> columns,
              ImportCounters* counters);
@@ -87,7 +87,7 @@ class SqliteRows {
   bool HasColumn(size_t column) const { return place_[column] >= 0; }
   bool IsInt(size_t column) const;
   bool IsText(size_t column) const;
-  /// 0 where it is no integer.
+  /// As SQLite converts it; 0 for NULL.
   int64_t Int(size_t column) const;
   /// Valid until Next; empty where it is no text.
   std::string_view Text(size_t column) const;

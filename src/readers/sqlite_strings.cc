@@ -18,27 +18,33 @@ std::string_view WithoutVersion(std::string_view name) {
 
 SqliteStrings::SqliteStrings(SqliteDatabase* database, std::string_view table,
                              std::string_view id, std::string_view text,
-                             ImportCounters* counters) {
+                             ImportCounters* counters)
+    : index_(IdTable(Load(database, table, id, text, counters))) {}
+
+/// Fills entries_; returns their ids.
+std::vector<int64_t> SqliteStrings::Load(SqliteDatabase* database,
+                                         std::string_view table,
+                                         std::string_view id,
+                                         std::string_view text,
+                                         ImportCounters* counters) {
+  std::vector<int64_t> ids;
   SqliteRows rows(database, table, {id, text}, counters);
   while (rows.Next()) {
     if (!rows.IsText(1)) continue;
-    index_.Add(rows.IsInt(0) ? rows.Int(0) : rows.rowid(),
-               static_cast<uint32_t>(entries_.size()));
+    ids.push_back(rows.IsInt(0) ? rows.Int(0) : rows.rowid());
     entries_.push_back({pool_[pool_.Intern(rows.Text(1))], kNone, false, {}});
   }
-  index_.Finish();
+  return ids;
 }
 
 std::optional<std::string_view> SqliteStrings::Text(int64_t id) const {
-  size_t near = 0;
-  const uint32_t entry = index_.Find(id, &near);
+  const uint32_t entry = index_.Find(id);
   if (entry == kNone) return std::nullopt;
   return entries_[entry].text;
 }
 
 SqliteStrings::Entry* SqliteStrings::Find(int64_t id) {
-  size_t near = 0;
-  const uint32_t entry = index_.Find(id, &near);
+  const uint32_t entry = index_.Find(id);
   return entry == kNone ? nullptr : &entries_[entry];
 }
 

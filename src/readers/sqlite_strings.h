@@ -9,7 +9,7 @@
 
 #include "base/string_pool.h"
 #include "readers/host_calls.h"
-#include "readers/launch_index.h"
+#include "readers/id_table.h"
 #include "readers/sqlite_database.h"
 #include "readers/trace_sink.h"
 
@@ -41,11 +41,14 @@ class SqliteStrings {
     bool call_known = false;
     HostCall call;
   };
+  std::vector<int64_t> Load(SqliteDatabase* database, std::string_view table,
+                            std::string_view id, std::string_view text,
+                            ImportCounters* counters);
   Entry* Find(int64_t id);
 
   StringPool pool_;
   std::vector<Entry> entries_;
-  LaunchIndex index_;  // id -> entry
+  IdTable index_;  // id -> entry
 };
 
 }  // namespace inferdiff

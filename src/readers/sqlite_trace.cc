@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "readers/json_text.h"
 #include "readers/nsys_reader.h"
+#include "readers/rocpd_reader.h"
+#include "readers/rpd_reader.h"
 #include "readers/sqlite_database.h"
 
 namespace inferdiff {
@@ -17,10 +19,17 @@ namespace {
 struct Dialect {
   bool (*sniff)(const SqliteDatabase& database);
   void (*read)(SqliteDatabase* database, SourceFile* file);
+  std::string_view capture;  // how to get one with GPU activity
 };
 
 constexpr Dialect kDialects[] = {
-    {SniffNsys, ReadNsys},
+    {SniffNsys, ReadNsys,
+     "capture again with nsys profile --trace=cuda,nvtx "
+     "--cuda-graph-trace=node"},
+    {SniffRocpd, ReadRocpd,
+     "capture again with rocprofv3 --kernel-trace --memory-copy-trace "
+     "--hip-trace --marker-trace"},
+    {SniffRpd, ReadRpd, "capture again, with the GPU's activities enabled"},
 };
 
 /// The first few, in the order of their names.
@@ -75,6 +84,12 @@ SourceFile ReadSqlite(const InputFile& file, Compression compression,
     if (!dialect.sniff(database)) continue;
     dialect.read(&database, &result);
     result.crc32 = database.crc32();
+    if (result.traces.empty() &&
+        result.counters.Total(Severity::kDataLoss) == 0) {
+      throw InputError("no-gpu-events", database.path(),
+                       "the trace has no GPU activity",
+                       std::string(dialect.capture));
+    }
     return result;
   }
   throw Unknown(database);
