@@ -9,14 +9,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "base/wide.h"
 
 namespace inferdiff {
 namespace {
 
 // 128 bits hold a 63-bit total times a step count of each side times the
 // scale of the last digit; what does not fit is refused, never wrapped.
-__extension__ using Wide = __int128;
-
 Wide Multiply(Wide a, Wide b) {
   Wide product = 0;
   if (__builtin_mul_overflow(a, b, &product)) {
@@ -31,15 +30,6 @@ struct WideFraction {
   Wide num = 0;
   Wide den = 1;  // > 0
 };
-
-Wide Gcd(Wide a, Wide b) {
-  while (b != 0) {
-    const Wide rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
 
 WideFraction Add(WideFraction a, Rational b) {
   const Wide gcd = Gcd(a.den, b.den);
@@ -149,8 +139,7 @@ std::string DurationText(Rational ns, Sign sign) {
 TimeUnit UnitFor(const std::vector<Rational>& column) {
   Rational largest{0, 1};
   for (const Rational value : column) {
-    const Rational magnitude{value.num < 0 ? -value.num : value.num, value.den};
-    if (largest < magnitude) largest = magnitude;
+    if (largest < Magnitude(value)) largest = Magnitude(value);
   }
   for (const TimeUnit unit : {kSeconds, kMilliseconds, kMicroseconds})
     if (!(largest < Rational{unit.ns, 1})) return unit;
@@ -271,6 +260,10 @@ std::string Ratio(Rational a, Rational b) {
       ratio.num < 0 ? -ratio.num / ratio.den : ratio.num / ratio.den;
   const int decimals = whole >= 100 ? 0 : whole >= 10 ? 1 : 2;
   return Print(Round(Scaled(ratio, decimals, 1)), decimals, Sign::kMinusOnly);
+}
+
+std::string CountText(Rational count) {
+  return Decimal(count, count.num % count.den == 0 ? 0 : 1);
 }
 
 std::string Grouped(int64_t count) {

@@ -93,6 +93,9 @@ std::string Percent(Rational part, Rational whole, int decimals = 1);
 /// a / b with three significant digits; a dash where b is 0.
 std::string Ratio(Rational a, Rational b);
 
+/// A count a step: "12", "12.5".
+std::string CountText(Rational count);
+
 /// "43,915".
 std::string Grouped(int64_t count);
 

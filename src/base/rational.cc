@@ -4,21 +4,10 @@
 #include <limits>
 
 #include "base/checked.h"
+#include "base/wide.h"
 
 namespace inferdiff {
 namespace {
-
-__extension__ using Wide = __int128;
-
-Wide Gcd(Wide a, Wide b) {
-  if (a < 0) a = -a;
-  while (b != 0) {
-    const Wide rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
 
 Rational Reduced(Wide num, Wide den) {
   if (const Wide gcd = Gcd(num, den); gcd > 1) {

@@ -22,4 +22,7 @@ int Compare(Rational a, Rational b);
 inline bool operator==(Rational a, Rational b) { return Compare(a, b) == 0; }
 inline bool operator<(Rational a, Rational b) { return Compare(a, b) < 0; }
 
+inline Rational Negated(Rational r) { return {-r.num, r.den}; }
+inline Rational Magnitude(Rational r) { return r.num < 0 ? Negated(r) : r; }
+
 }  // namespace inferdiff

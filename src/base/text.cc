@@ -137,6 +137,22 @@ void AppendMarkdown(std::string& out, char c) {
 
 }  // namespace
 
+std::string Lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+bool SameName(std::string_view a, std::string_view b) {
+  const auto key = [](std::string_view name) {
+    std::string lower = Lower(name);
+    std::replace(lower.begin(), lower.end(), '_', ' ');
+    return lower;
+  };
+  return key(a) == key(b);
+}
+
 std::string Printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

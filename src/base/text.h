@@ -18,6 +18,12 @@ inline constexpr std::string_view kDot = "\u00b7";  // between facts
 inline constexpr std::string_view kAtMost = "\u2264";
 inline constexpr std::string_view kAtLeast = "\u2265";
 
+/// ASCII letters in lower case.
+std::string Lower(std::string_view text);
+
+/// One name as people type it and as tables print it: "moe_gemm", "MoE GEMM".
+bool SameName(std::string_view a, std::string_view b);
+
 /// Fit for a terminal: control characters, terminal escapes, line breaks,
 /// direction overrides and invisible characters become \x1b or \u202e,
 /// invalid UTF-8 becomes U+FFFD.

@@ -3,6 +3,8 @@
 
 #include <array>
 
+#include "base/text.h"
+
 namespace inferdiff {
 namespace {
 
@@ -29,6 +31,15 @@ std::string_view TitleOf(Category category) {
 std::optional<Category> CategoryFromId(std::string_view id) {
   for (size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i].id == id) return static_cast<Category>(i);
+  }
+  return std::nullopt;
+}
+
+std::optional<Category> CategoryFromName(std::string_view name) {
+  for (size_t i = 0; i < kCategoryCount; ++i) {
+    const auto category = static_cast<Category>(i);
+    if (SameName(name, IdOf(category)) || SameName(name, TitleOf(category)))
+      return category;
   }
   return std::nullopt;
 }

@@ -42,5 +42,7 @@ inline constexpr size_t kCategoryCount = static_cast<size_t>(Category::kCount);
 std::string_view IdOf(Category category);     // "moe_gemm"
 std::string_view TitleOf(Category category);  // "MoE expert GEMM"
 std::optional<Category> CategoryFromId(std::string_view id);
+/// By id or title, as people type them.
+std::optional<Category> CategoryFromName(std::string_view name);
 
 }  // namespace inferdiff

@@ -36,14 +36,16 @@ Usage: inferdiff compare [OPTION]... A -- B
       --group N        compare this group of equal steps, as `inferdiff steps`
                        numbers them; N,M for A and B (default: the pair of equal
                        shape with most steps)
-      --device N       account this device of a file with several; N,M for A and
-                       B (default: the one with most busy time)
+      --device N       take this device of a file with several; N,M for A and B
+                       (default: the one with most busy time)
+      --rank N         take this rank of a file that was merged from several;
+                       N,M for A and B (default: the one with most busy time)
 )";
 
 struct CompareArguments {
   CommonOptions common;
   std::vector<std::string> words;  // paths and the separator
-  SideChoice group, device;
+  SideChoice group, device, rank;
   std::string category;
 };
 
@@ -119,8 +121,9 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
   const bool parallel = threads > 1 && !error && size > kSmall;
   const unsigned each = parallel ? (threads + 1) / 2 : threads;
   const auto load_a = [&] {
-    return LoadTrace(sides.a, rules,
-                     {each, arguments.device.a, progress.ForFile(0)});
+    return LoadTrace(
+        sides.a, rules,
+        {each, {arguments.device.a, arguments.rank.a}, progress.ForFile(0)});
   };
   auto future =
       std::async(parallel ? std::launch::async : std::launch::deferred, load_a);
@@ -129,8 +132,9 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
   std::exception_ptr failed;
   LoadedPair pair;
   try {
-    pair.b = LoadTrace(sides.b, rules,
-                       {each, arguments.device.b, progress.ForFile(1)});
+    pair.b = LoadTrace(
+        sides.b, rules,
+        {each, {arguments.device.b, arguments.rank.b}, progress.ForFile(1)});
   } catch (...) {
     failed = std::current_exception();
   }
@@ -166,9 +170,10 @@ int Run(const CompareArguments& arguments) {
   Outputs outputs(common, {sides.a, sides.b}, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const CompareResult result = CompareSides(sides, arguments, rules, options);
-  WriteReport(outputs, {[&] { return CompareDocument(result); },
-                        [&] { return CompareJsonText(result); },
-                        [&] { return CompareTsvText(result); }});
+  WriteReport(outputs,
+              {[&] { return CompareDocument(result); },
+               [&](const TextSink& sink) { WriteCompareJson(result, sink); },
+               [&] { return CompareTsvText(result); }});
   return std::max(ExitCode(common, result.a.source.counters),
                   ExitCode(common, result.b.source.counters));
 }
@@ -177,13 +182,15 @@ int Run(const CompareArguments& arguments) {
 
 Command AddCompare(CLI::App& root) {
   const auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* app = AddSubcommand(root, "compare",
-                                std::string(kHelp) + std::string(kCommonHelp));
+  CLI::App* app =
+      AddSubcommand(root, "compare", {kHelp, kFormatHelp, kReadHelp});
   AddPositionals(*app, arguments->words);
   AddText(*app, "--category", arguments->category);
   AddSideChoice(*app, "--group", arguments->group);
   AddSideChoice(*app, "--device", arguments->device);
-  AddCommonOptions(*app, arguments->common);
+  AddSideChoice(*app, "--rank", arguments->rank);
+  AddFormatOptions(*app, arguments->common);
+  AddReadOptions(*app, arguments->common);
   return {app, [arguments] { return Run(*arguments); }};
 }
 

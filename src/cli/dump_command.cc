@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/format.h>
-
-#include <iterator>
 #include <memory>
 
 #include "base/text.h"
@@ -25,46 +22,14 @@ Usage: inferdiff dump [OPTION]... TRACE
 
       --host           dump the host's calls and annotations instead
                        (default: the GPU's operations)
-      --device N       dump this device of a file with several (default: the
-                       one with most busy time)
   -o, --output FILE    write FILE, which ends in .tsv (default: stdout)
-      --rules FILE     kernel rules of your own, tried before the built-in ones
-                       (default: none)
-      --threads N      threads for reading (default: one a processor); the
-                       result is the same for any number
-      --strict         exit 1 if any record of the input was lost (default: off)
-  -h, --help           this text
 )";
 
 struct DumpArguments {
   CommonOptions common;
   std::vector<std::string> paths;
-  std::optional<int64_t> device;
+  DeviceChoice device;
   bool host = false;
-};
-
-// Collects lines and hands them on in pieces: a dump can be 200 MB.
-class Lines {
- public:
-  explicit Lines(const TextSink& sink) : sink_(sink) {}
-  ~Lines() { Flush(); }
-
-  template <typename... Args>
-  void Add(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), format,
-                   std::forward<Args>(args)...);
-    if (buffer_.size() >= kPiece) Flush();
-  }
-
- private:
-  static constexpr size_t kPiece = size_t{1} << 16;
-  void Flush() {
-    sink_({buffer_.data(), buffer_.size()});
-    buffer_.clear();
-  }
-
-  const TextSink& sink_;
-  fmt::memory_buffer buffer_;
 };
 
 // kNone as "-1": a column of numbers stays one.
@@ -72,16 +37,17 @@ int64_t IndexOrNone(uint32_t index) {
   return index == kNone ? -1 : static_cast<int64_t>(index);
 }
 
-void DumpOps(const LoadedTrace& loaded, const RuleSet& rules, Lines& lines) {
+void DumpOps(const LoadedTrace& loaded, const RuleSet& rules,
+             TextPieces& lines) {
   constexpr std::string_view kKinds[] = {"kernel", "memcpy", "memset"};
   const Trace& trace = loaded.trace();
   const GpuOps& ops = trace.ops;
   const Steps& steps = loaded.steps;
   const OpAmounts amounts = AmountsPerOp(trace, steps);
-  lines.Add("{}",
-            "ordinal\tstart_ns\tdur_ns\tlane\tkind\tcategory\trule\tstep\t"
-            "replay\tnormal_lane\tattributed_ns\thidden_same_lane_ns\t"
-            "hidden_cross_lane_ns\tcorrelation\tname\n");
+  lines.Append(
+      "ordinal\tstart_ns\tdur_ns\tlane\tkind\tcategory\trule\tstep\t"
+      "replay\tnormal_lane\tattributed_ns\thidden_same_lane_ns\t"
+      "hidden_cross_lane_ns\tcorrelation\tname\n");
   for (size_t i = 0; i < ops.size(); ++i) {
     lines.Add(
         "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
@@ -96,11 +62,11 @@ void DumpOps(const LoadedTrace& loaded, const RuleSet& rules, Lines& lines) {
   }
 }
 
-void DumpHost(const Trace& trace, Lines& lines) {
+void DumpHost(const Trace& trace, TextPieces& lines) {
   constexpr std::string_view kKinds[] = {"launch", "graph_launch", "memcpy",
                                          "memset", "sync",         "alloc"};
   const HostCalls& calls = trace.calls;
-  lines.Add("{}", "start_ns\tdur_ns\tthread\tkind\tcorrelation\tname\n");
+  lines.Append("start_ns\tdur_ns\tthread\tkind\tcorrelation\tname\n");
   for (size_t i = 0; i < calls.size(); ++i) {
     lines.Add("{}\t{}\t{}\t{}\t{}\t{}\n", calls.start_ns[i], calls.dur_ns[i],
               TsvField(trace.threads[calls.thread[i]].thread),
@@ -127,8 +93,8 @@ int Run(const DumpArguments& arguments) {
         {arguments.common.threads, arguments.device, progress.ForFile(0)});
   }();
   outputs.Write([&](Format, const TerminalStyle&, const TextSink& sink) {
-    Lines lines(sink);
-    lines.Add("{}", TsvProvenance(ProvenanceOf(loaded, rules)));
+    TextPieces lines(sink);
+    lines.Append(TsvProvenance(ProvenanceOf(loaded, rules)));
     lines.Add("# device {}, times from {} ns\n", loaded.trace().info.device,
               loaded.trace().info.base_time_ns);
     if (arguments.host) {
@@ -144,10 +110,10 @@ int Run(const DumpArguments& arguments) {
 
 Command AddDump(CLI::App& root) {
   const auto arguments = std::make_shared<DumpArguments>();
-  CLI::App* app = AddSubcommand(root, "dump", std::string(kHelp));
+  CLI::App* app = AddSubcommand(root, "dump", {kHelp, kDeviceHelp, kReadHelp});
   AddPositionals(*app, arguments->paths);
   AddFlag(*app, "--host", arguments->host);
-  AddIndex(*app, "--device", arguments->device);
+  AddDeviceOptions(*app, arguments->device);
   AddReadOptions(*app, arguments->common);
   AddOutputs(*app, arguments->common.outputs);
   return {app, [arguments] { return Run(*arguments); }};

@@ -31,10 +31,6 @@ Usage: inferdiff explain [OPTION]... TRACE WHAT
 constexpr std::string_view kOutputHelp =
     R"(      --format FORMAT  terminal or markdown (default: terminal)
   -o, --output FILE    write FILE, in the format of its ending: .txt or .md
-      --rules FILE     kernel rules of your own, tried before the built-in ones
-                       (default: none)
-      --threads N      threads for reading (default: one a processor)
-  -h, --help           this text
 )";
 
 constexpr size_t kKernelsShown = 10;
@@ -76,13 +72,14 @@ Document Explain(const OneTraceOptions& options, const std::string& what,
               "write kernel:NAME, step:N or gap:ROW");
   }
   if (subject == "gap") {
+    const LedgerResult ledger = AccountOne(options, rules);
     const auto row = LedgerRowByName(object);
     if (!row) {
-      FailUsage(fmt::format("the ledger has no row '{}'", Printable(object)),
-                "write gap:idle, gap:foreign, gap:wall or a category, such as "
-                "gap:attention; `inferdiff ledger` prints them");
+      FailUsage(
+          fmt::format("the ledger has no row '{}'", Printable(object)),
+          fmt::format("write gap:ROW with one of: {}", LedgerRowNames(ledger)));
     }
-    return RowExplanationDocument(AccountOne(options, rules), *row);
+    return RowExplanationDocument(ledger, *row);
   }
   const LoadedTrace loaded = LoadOne(options, rules);
   return subject == "kernel" ? ExplainKernel(loaded, rules, object)
@@ -108,12 +105,12 @@ Command AddExplain(CLI::App& root) {
   const auto options = std::make_shared<OneTraceOptions>();
   CLI::App* app =
       AddSubcommand(root, "explain",
-                    std::string(kHelp) + std::string(kOneTraceHelp) +
-                        std::string(kOutputHelp));
+                    {kHelp, kGroupHelp, kDeviceHelp, kOutputHelp, kReadHelp});
   AddPositionals(*app, options->paths);
   AddIndex(*app, "--group", options->group);
-  AddIndex(*app, "--device", options->device);
-  AddCommonOptions(*app, options->common);
+  AddDeviceOptions(*app, options->device);
+  AddFormatOptions(*app, options->common);
+  AddReadOptions(*app, options->common);
   return {app, [options] { return Run(*options); }};
 }
 

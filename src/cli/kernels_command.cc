@@ -38,7 +38,9 @@ int Run(const KernelsArguments& arguments) {
   const RuleSet rules = LoadRules(common.rules_path);
   const LedgerResult ledger = AccountOne(arguments.trace, rules);
   WriteReport(outputs, {[&] { return KernelsDocument(ledger, choice); },
-                        [&] { return KernelsJsonText(ledger, choice); },
+                        [&](const TextSink& sink) {
+                          WriteKernelsJson(ledger, choice, sink);
+                        },
                         [&] { return KernelsTsv(ledger, choice); }});
   return ExitCode(common, ledger.source.counters);
 }

@@ -33,9 +33,10 @@ int Run(const LedgerArguments& arguments) {
   const RuleSet rules = LoadRules(common.rules_path);
   const LedgerResult ledger = AccountOne(arguments.trace, rules);
   const auto top = static_cast<size_t>(arguments.top);
-  WriteReport(outputs, {[&] { return LedgerDocument(ledger, top); },
-                        [&] { return LedgerJsonText(ledger); },
-                        [&] { return LedgerTsv(ledger); }});
+  WriteReport(outputs,
+              {[&] { return LedgerDocument(ledger, top); },
+               [&](const TextSink& sink) { WriteLedgerJson(ledger, sink); },
+               [&] { return LedgerTsv(ledger); }});
   return ExitCode(common, ledger.source.counters);
 }
 

@@ -40,25 +40,51 @@ void RefuseDirectory(const std::string& path) {
           : fmt::format("name one rank's file, such as {}", example));
 }
 
+// "rank 1 device 0"; without the rank where the trace names none.
+std::string DeviceText(const DeviceTotals& device) {
+  return device.rank
+             ? fmt::format("rank {} device {}", *device.rank, device.device)
+             : fmt::format("device {}", device.device);
+}
+
+[[noreturn]] void FailDevice(const std::string& path,
+                             const std::vector<DeviceTotals>& devices,
+                             const DeviceChoice& wanted) {
+  constexpr size_t kListed = 16;
+  std::string known;
+  for (size_t i = 0; i < devices.size() && i < kListed; ++i)
+    known += (i == 0 ? "" : ", ") + DeviceText(devices[i]);
+  if (devices.size() > kListed)
+    known += fmt::format(" and {} more", devices.size() - kListed);
+  const std::string fix = "the trace holds " + known;
+  if (wanted.rank &&
+      std::none_of(devices.begin(), devices.end(), [&](const DeviceTotals& d) {
+        return d.rank == wanted.rank;
+      })) {
+    throw InputError("no-rank", path,
+                     fmt::format("rank {} is not in this trace", *wanted.rank),
+                     fix);
+  }
+  throw InputError(
+      "no-device", path,
+      fmt::format("device {} did nothing {}", wanted.device.value_or(0),
+                  wanted.rank ? fmt::format("on rank {}", *wanted.rank)
+                              : "in this trace"),
+      fix);
+}
+
 size_t ChooseDevice(const std::string& path,
                     const std::vector<DeviceTotals>& devices,
-                    std::optional<int64_t> wanted) {
-  if (!wanted) {
-    const auto busiest =
-        std::max_element(devices.begin(), devices.end(),
-                         [](const DeviceTotals& a, const DeviceTotals& b) {
-                           return a.busy_ns < b.busy_ns;
-                         });
-    return static_cast<size_t>(busiest - devices.begin());
-  }
-  std::string known;
+                    const DeviceChoice& wanted) {
+  std::optional<size_t> chosen;
   for (size_t i = 0; i < devices.size(); ++i) {
-    if (devices[i].device == *wanted) return i;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", devices[i].device);
+    const DeviceTotals& device = devices[i];
+    if (wanted.device && device.device != *wanted.device) continue;
+    if (wanted.rank && device.rank != wanted.rank) continue;
+    if (!chosen || devices[*chosen].busy_ns < device.busy_ns) chosen = i;
   }
-  throw InputError("no-device", path,
-                   fmt::format("device {} did nothing in this trace", *wanted),
-                   fmt::format("--device takes one of: {}", known));
+  if (!chosen) FailDevice(path, devices, wanted);
+  return *chosen;
 }
 
 // Errors of the stages behind the reader do not know the file.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "classify/classify.h"
+#include "cli/options.h"
 #include "ledger/ledger.h"
 #include "model/trace.h"
 #include "steps/steps.h"
@@ -17,7 +18,7 @@ namespace inferdiff {
 
 struct LoadOptions {
   unsigned threads = 0;
-  std::optional<int64_t> device;  // default: the one with most busy time
+  DeviceChoice device;
   std::function<void(double)> progress;
 };
 
@@ -36,7 +37,8 @@ struct LoadedTrace {
 /// The built-in rules, behind those of a user's file where a path is given.
 RuleSet LoadRules(const std::string& path);
 
-/// Throws InputError: what ReadTrace throws, and "is-directory", "no-device".
+/// Throws InputError: what ReadTrace throws, and "is-directory", "no-device",
+/// "no-rank".
 LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
                       const LoadOptions& options);
 

@@ -37,8 +37,9 @@ Usage: inferdiff COMMAND [OPTION]... TRACE
   explain TRACE WHAT  why a kernel has its category, a step its borders,
                       a row its value
   dump TRACE          every GPU operation as TSV, for scripts
+  help COMMAND        its options; the same as `inferdiff COMMAND --help`
 
-  -h, --help          this text; `inferdiff COMMAND --help` has the options
+  -h, --help          this text
       --version       the version
 
 TRACE is a trace of one rank: PyTorch's profiler (.json), or a database of
@@ -71,6 +72,35 @@ void Parse(CLI::App& root, int argc, char** argv) {
   root.parse(std::move(arguments));
 }
 
+constexpr std::string_view kHelpHelp =
+    R"(Example: inferdiff help compare
+
+What a command does, and its options; without a command, the list of them.
+
+Usage: inferdiff help [COMMAND]
+
+  -h, --help           this text
+)";
+
+CLI::App* AddHelp(CLI::App& root, std::vector<std::string>& words) {
+  CLI::App* app = AddSubcommand(root, "help", {kHelpHelp});
+  AddPositionals(*app, words);
+  return app;
+}
+
+int Help(CLI::App& root, const std::vector<std::string>& words) {
+  CLI::App* app = &root;
+  for (const std::string& word : words) {
+    const auto found = app->get_subcommands(
+        [&](const CLI::App* command) { return command->get_name() == word; });
+    if (found.empty()) FailUnknown(*app, {word});
+    app = found.front();
+  }
+  // Its own help would be that of the command parsed: of this one.
+  WriteStdout(app == &root ? std::string(kHelp) : app->help());
+  return 0;
+}
+
 int Run(int argc, char** argv) {
   CLI::App root;
   root.formatter_fn([](const CLI::App*, const std::string&,
@@ -78,9 +108,12 @@ int Run(int argc, char** argv) {
   root.set_version_flag(
       "--version", fmt::format("inferdiff {} ({})\n", Version(), Commit()));
   root.allow_extras();
+  root.require_subcommand(0, 1);  // a file may be called like a command
   const std::vector<Command> commands = {AddCompare(root), AddLedger(root),
                                          AddSteps(root),   AddKernels(root),
                                          AddExplain(root), AddDump(root)};
+  std::vector<std::string> help_of;
+  const CLI::App* help = AddHelp(root, help_of);
   try {
     Parse(root, argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -102,6 +135,11 @@ int Run(int argc, char** argv) {
     if (const auto extras = command.app->remaining(); !extras.empty())
       FailUnknown(*command.app, extras);
     return command.run();
+  }
+  if (help->parsed()) {
+    if (const auto extras = help->remaining(); !extras.empty())
+      FailUnknown(*help, extras);
+    return Help(root, help_of);
   }
   if (const auto extras = root.remaining(); !extras.empty())
     FailUnknown(root, extras);

@@ -5,11 +5,9 @@
 
 namespace inferdiff {
 
-const std::string_view kOneTraceHelp =
+const std::string_view kGroupHelp =
     R"(      --group N        account this group of equal steps, as `inferdiff steps`
                        numbers them (default: the one with most time)
-      --device N       account this device of a file with several (default: the
-                       one with most busy time)
 )";
 
 const std::vector<Format> kAllFormats = {Format::kTerminal, Format::kMarkdown,
@@ -17,13 +15,13 @@ const std::vector<Format> kAllFormats = {Format::kTerminal, Format::kMarkdown,
 
 CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
                       std::string_view help, OneTraceOptions& options) {
-  CLI::App* app = AddSubcommand(root, name,
-                                std::string(help) + std::string(kOneTraceHelp) +
-                                    std::string(kCommonHelp));
+  CLI::App* app = AddSubcommand(
+      root, name, {help, kGroupHelp, kDeviceHelp, kFormatHelp, kReadHelp});
   AddPositionals(*app, options.paths);
   AddIndex(*app, "--group", options.group);
-  AddIndex(*app, "--device", options.device);
-  AddCommonOptions(*app, options.common);
+  AddDeviceOptions(*app, options.device);
+  AddFormatOptions(*app, options.common);
+  AddReadOptions(*app, options.common);
   return app;
 }
 
@@ -47,7 +45,7 @@ void WriteReport(Outputs& outputs, const ReportForms& forms) {
           case Format::kMarkdown:
             return sink(MarkdownDocument(forms.document()));
           case Format::kJson:
-            return sink(forms.json());
+            return forms.json(sink);
           case Format::kTsv:
             return sink(forms.tsv());
         }

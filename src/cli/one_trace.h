@@ -23,13 +23,14 @@ namespace inferdiff {
 struct OneTraceOptions {
   CommonOptions common;
   std::vector<std::string> paths;
-  std::optional<int64_t> group, device;
+  std::optional<int64_t> group;
+  DeviceChoice device;
 };
 
-/// --help of the options that AddOneTrace adds.
-extern const std::string_view kOneTraceHelp;
+extern const std::string_view kGroupHelp;  // of --group
 
-/// `name` with the trace, --group, --device and the common options.
+/// `name` with the trace, --group and the options of options.h; `help` is the
+/// command's own part of --help.
 CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
                       std::string_view help, OneTraceOptions& options);
 
@@ -39,7 +40,8 @@ LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules);
 /// A report in each of its forms, made when asked for.
 struct ReportForms {
   std::function<Document()> document;
-  std::function<std::string()> json, tsv;
+  std::function<void(const TextSink&)> json;
+  std::function<std::string()> tsv;
 };
 /// The formats of a report that has all forms, terminal first.
 extern const std::vector<Format> kAllFormats;

@@ -89,13 +89,8 @@ constexpr int64_t kMostInt = 9'007'199'254'740'991;  // 2^53 - 1
 
 }  // namespace
 
-// The flags shared by all commands that print a report.
-const std::string_view kCommonHelp =
-    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json or tsv
-                       (default: terminal; nothing where -o is given)
-  -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
-                       .tsv; may be repeated, - is stdout
-      --rules FILE     kernel rules of your own, tried before the built-in ones
+const std::string_view kReadHelp =
+    R"(      --rules FILE     kernel rules of your own, tried before the built-in ones
                        (default: none)
       --threads N      threads for reading (default: one a processor); the
                        result is the same for any number
@@ -103,16 +98,30 @@ const std::string_view kCommonHelp =
   -h, --help           this text
 )";
 
+const std::string_view kDeviceHelp =
+    R"(      --device N       take this device of a file with several (default: the
+                       one with most busy time)
+      --rank N         take this rank of a file that was merged from several
+                       (default: the one with most busy time)
+)";
+
+const std::string_view kFormatHelp =
+    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json or tsv
+                       (default: terminal; nothing where -o is given)
+  -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
+                       .tsv; may be repeated, - is stdout
+)";
+
 void FailUsage(const std::string& what, std::string fix) {
   throw InputError("usage", "", what, std::move(fix));
 }
 
 CLI::App* AddSubcommand(CLI::App& root, const std::string& name,
-                        std::string help) {
+                        std::initializer_list<std::string_view> help) {
   CLI::App* app = root.add_subcommand(name);
-  app->formatter_fn(
-      [help = std::move(help)](const CLI::App*, const std::string&,
-                               CLI::AppFormatMode) { return help; });
+  app->formatter_fn([text = fmt::format("{}", fmt::join(help, ""))](
+                        const CLI::App*, const std::string&,
+                        CLI::AppFormatMode) { return text; });
   app->allow_extras();
   return app;
 }
@@ -143,8 +152,7 @@ void AddReadOptions(CLI::App& app, CommonOptions& options) {
   AddFlag(app, "--strict", options.strict);
 }
 
-void AddCommonOptions(CLI::App& app, CommonOptions& options) {
-  AddReadOptions(app, options);
+void AddFormatOptions(CLI::App& app, CommonOptions& options) {
   AddText(app, "--format", options.format);
   AddOutputs(app, options.outputs);
 }
@@ -163,6 +171,11 @@ void AddIndex(CLI::App& app, const std::string& name,
       name, [name, &target](const std::string& text) {
         target = WholeNumber(name, text, 0, kMostInt);
       });
+}
+
+void AddDeviceOptions(CLI::App& app, DeviceChoice& choice) {
+  AddIndex(app, "--device", choice.device);
+  AddIndex(app, "--rank", choice.rank);
 }
 
 void AddSideChoice(CLI::App& app, const std::string& name, SideChoice& target) {

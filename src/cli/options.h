@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,25 +26,33 @@ struct CommonOptions {
   bool strict = false;
 };
 
+/// Which of a file's traces; what is not named is left to busy time.
+struct DeviceChoice {
+  std::optional<int64_t> device, rank;
+};
+
 /// For one side, or for A and B.
 struct SideChoice {
   std::optional<int64_t> a, b;
 };
 
-/// In every --help; each option of AddCommonOptions is in it.
-extern const std::string_view kCommonHelp;
+/// The part of --help that each of AddReadOptions, AddFormatOptions and
+/// AddDeviceOptions stands for.
+extern const std::string_view kReadHelp, kFormatHelp, kDeviceHelp;
 
 /// Throws InputError "usage".
 [[noreturn]] void FailUsage(const std::string& what, std::string fix);
 
-/// A subcommand whose --help is `help`, word for word.
+/// A subcommand whose --help is these pieces, word for word.
 CLI::App* AddSubcommand(CLI::App& root, const std::string& name,
-                        std::string help);
+                        std::initializer_list<std::string_view> help);
 
 /// --rules, --threads, --strict.
 void AddReadOptions(CLI::App& app, CommonOptions& options);
-/// Those, --format and -o.
-void AddCommonOptions(CLI::App& app, CommonOptions& options);
+/// --format and -o.
+void AddFormatOptions(CLI::App& app, CommonOptions& options);
+/// --device and --rank.
+void AddDeviceOptions(CLI::App& app, DeviceChoice& choice);
 // CLI11 takes seconds to compile: it stays in options.cc and main.cc.
 void AddPositionals(CLI::App& app, std::vector<std::string>& target);
 void AddText(CLI::App& app, const std::string& name, std::string& target);

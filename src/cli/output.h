@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_pieces.h"
 #include "cli/options.h"
 #include "report/table.h"
 
@@ -15,7 +16,6 @@ namespace inferdiff {
 
 enum class Format : uint8_t { kTerminal, kMarkdown, kJson, kTsv };
 
-using TextSink = std::function<void(std::string_view)>;
 /// Writes the result in one format; called once a destination.
 using ResultWriter =
     std::function<void(Format, const TerminalStyle&, const TextSink&)>;

@@ -16,8 +16,6 @@ steps, and of each step its wall time and why it is left out, if it is.
 
 Usage: inferdiff steps [OPTION]... TRACE
 
-      --device N       of a file with several devices (default: the one with
-                       most busy time)
 )";
 
 int Run(const OneTraceOptions& options) {
@@ -28,9 +26,10 @@ int Run(const OneTraceOptions& options) {
   const GpuOps& ops = loaded.trace().ops;
   const StepsReport report{ProvenanceOf(loaded, rules), loaded.steps,
                            ops.size() == 0 ? 0 : ops.start_ns.front()};
-  WriteReport(outputs, {[&] { return StepsDocument(report); },
-                        [&] { return StepsJsonText(report); },
-                        [&] { return StepsTsv(report); }});
+  WriteReport(outputs,
+              {[&] { return StepsDocument(report); },
+               [&](const TextSink& sink) { WriteStepsJson(report, sink); },
+               [&] { return StepsTsv(report); }});
   return ExitCode(options.common, loaded.source.counters);
 }
 
@@ -39,10 +38,11 @@ int Run(const OneTraceOptions& options) {
 Command AddSteps(CLI::App& root) {
   const auto options = std::make_shared<OneTraceOptions>();
   CLI::App* app = AddSubcommand(root, "steps",
-                                std::string(kHelp) + std::string(kCommonHelp));
+                                {kHelp, kDeviceHelp, kFormatHelp, kReadHelp});
   AddPositionals(*app, options->paths);
-  AddIndex(*app, "--device", options->device);
-  AddCommonOptions(*app, options->common);
+  AddDeviceOptions(*app, options->device);
+  AddFormatOptions(*app, options->common);
+  AddReadOptions(*app, options->common);
   return {app, [options] { return Run(*options); }};
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace inferdiff {
 namespace {
 
@@ -38,15 +40,15 @@ const std::vector<CategoryGroup>& CategoryGroups() {
   return kGroups;
 }
 
-std::optional<CategoryGroup> FindCategoryGroup(std::string_view id) {
-  if (id == "comm") id = "communication";
-  if (id == "gemm") id = "dense_gemm";
-  if (id == "quant") id = "quantization";
+std::optional<CategoryGroup> FindCategoryGroup(std::string_view name) {
+  if (name == "comm") name = "communication";
+  if (name == "gemm") name = "dense_gemm";
+  if (name == "quant") name = "quantization";
   for (const CategoryGroup& group : CategoryGroups()) {
-    if (group.id == id) return group;
+    if (SameName(name, group.id) || SameName(name, group.title)) return group;
   }
   // "attention" is the group; its parts have names of their own.
-  if (const auto category = CategoryFromId(id))
+  if (const auto category = CategoryFromName(name))
     return CategoryGroup{IdOf(*category), TitleOf(*category), {*category}};
   return std::nullopt;
 }

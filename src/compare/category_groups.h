@@ -19,8 +19,8 @@ struct CategoryGroup {
 /// Every category is in exactly one group; single ones are named as they are.
 const std::vector<CategoryGroup>& CategoryGroups();
 
-/// A group or a single category by id; "comm", "copies", "gemm" and "quant"
-/// are accepted for what they mean.
-std::optional<CategoryGroup> FindCategoryGroup(std::string_view id);
+/// A group or a single category by id or title; "comm", "gemm" and "quant" are
+/// accepted for what they mean.
+std::optional<CategoryGroup> FindCategoryGroup(std::string_view name);
 
 }  // namespace inferdiff

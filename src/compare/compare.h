@@ -112,6 +112,11 @@ struct Gap {
   Side slower = Side::kNeither;
 };
 
+/// B - A turned into "the slower side minus the faster".
+inline Rational Oriented(const Gap& gap, Rational delta) {
+  return gap.slower == Side::kA ? Negated(delta) : delta;
+}
+
 std::string IdleTitle(const Gap& gap);  // "idle outside replays"
 
 /// A line of the waterfall. The parts add up to the gap: the work of each

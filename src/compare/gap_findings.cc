@@ -15,11 +15,6 @@ namespace {
 constexpr int64_t kWorthNamingPercent = 5;
 constexpr size_t kMaxContributors = 3;
 
-/// B - A turned into "the slower side minus the faster".
-Rational Oriented(const Gap& gap, Rational delta) {
-  return gap.slower == Side::kA ? Negated(delta) : delta;
-}
-
 /// The parts that the slower side has most more of, largest first.
 std::vector<GapPart> LargestParts(const CompareResult& result) {
   std::vector<GapPart> parts = result.gap_parts;

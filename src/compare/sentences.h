@@ -5,14 +5,10 @@
 #include <string>
 
 #include "base/number.h"
+#include "base/wide.h"
 #include "compare/compare.h"
 
 namespace inferdiff {
-
-inline Rational Magnitude(Rational r) {
-  return {r.num < 0 ? -r.num : r.num, r.den};
-}
-inline Rational Negated(Rational r) { return {-r.num, r.den}; }
 
 /// The two sides of a result by name, for code that treats them alike.
 struct SideView {
@@ -36,7 +32,6 @@ inline std::string Share(Rational part, Rational whole, int decimals) {
 
 /// part >= percent % of whole, exactly.
 inline bool AtLeastPercent(Rational part, Rational whole, int64_t percent) {
-  __extension__ using Wide = __int128;
   return Wide{part.num} * whole.den * 100 >=
          Wide{whole.num} * part.den * percent;
 }

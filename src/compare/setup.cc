@@ -30,14 +30,6 @@ std::string TextOf(const std::optional<int64_t>& value) {
   return value ? std::to_string(*value) : std::string();
 }
 
-std::string Lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
-}
-
 std::string_view VendorName(Vendor vendor) {
   switch (vendor) {
     case Vendor::kNvidia:

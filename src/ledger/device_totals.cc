@@ -9,6 +9,7 @@ namespace inferdiff {
 DeviceTotals TotalsOfDevice(const Trace& trace) {
   const GpuOps& ops = trace.ops;
   DeviceTotals totals;
+  totals.rank = trace.info.rank;
   totals.device = trace.info.device;
   totals.graph_launches = trace.info.graph_launches;
   totals.ops = static_cast<int64_t>(ops.size());

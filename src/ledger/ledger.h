@@ -31,6 +31,7 @@ namespace inferdiff {
 
 /// Over all GPU ops of the device in the file, steps or not.
 struct DeviceTotals {
+  std::optional<int64_t> rank;
   int64_t device = 0;
   int64_t ops = 0;
   int64_t kernels = 0;

@@ -18,7 +18,7 @@ constexpr int kDecimals = 3;
 std::string Bar(Rational value, Rational largest) {
   if (value.num == 0 || largest.num == 0) return {};
   // Rounded up: what is there is seen.
-  const Rational magnitude{value.num < 0 ? -value.num : value.num, value.den};
+  const Rational magnitude = Magnitude(value);
   int64_t cells = 0;
   while (cells < kBarCells &&
          Rational{cells * (largest.num / kBarCells), largest.den} < magnitude)
@@ -28,13 +28,6 @@ std::string Bar(Rational value, Rational largest) {
     bar += value.num < 0 ? "\u2592" : "\u2588";
   return bar;
 }
-
-Rational Oriented(const Gap& gap, Rational delta) {
-  if (gap.slower == Side::kB || gap.slower == Side::kNeither) return delta;
-  return {-delta.num, delta.den};
-}
-
-Rational Magnitude(Rational r) { return {r.num < 0 ? -r.num : r.num, r.den}; }
 
 struct WaterfallRow {
   std::string title;
@@ -134,10 +127,6 @@ class StepMeans {
   bool adds_up_;
   StepParts digits_;
 };
-
-std::string CountText(Rational count) {
-  return Decimal(count, count.num % count.den == 0 ? 0 : 1);
-}
 
 }  // namespace
 

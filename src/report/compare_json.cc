@@ -10,10 +10,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json TextOrNull(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
 Json ExactJson(Rational value) {
   return {{"num", JsonInt(value.num)}, {"den", JsonInt(value.den)}};
 }
@@ -23,8 +19,8 @@ Json SetupJson(const std::vector<SetupRow>& setup) {
   Json list = Json::array();
   for (const SetupRow& row : setup) {
     list.push_back({{"field", row.field},
-                    {"a", TextOrNull(row.a)},
-                    {"b", TextOrNull(row.b)},
+                    {"a", JsonText(row.a)},
+                    {"b", JsonText(row.b)},
                     {"same", row.same ? Json(*row.same) : Json(nullptr)},
                     {"role", kRoles[static_cast<size_t>(row.role)]}});
   }
@@ -153,43 +149,43 @@ Json FindingsJson(const std::vector<Finding>& findings) {
   return list;
 }
 
-Json FamiliesJson(const std::vector<FamilyAmounts>& families) {
-  Json list = Json::array();
-  for (const FamilyAmounts& family : families) {
-    Json json = {{"family", family.family},
-                 {"example", family.example},
-                 {"category", IdOf(family.category)}};
-    json.update(AmountsJson(family.amounts));
-    list.push_back(std::move(json));
-  }
-  return list;
+Json FamilyJson(const FamilyAmounts& family) {
+  Json json = {{"family", family.family},
+               {"example", family.example},
+               {"category", IdOf(family.category)}};
+  json.update(AmountsJson(family.amounts));
+  return json;
+}
+
+void WriteDive(const CompareResult& result, const CategoryDive& dive,
+               JsonStream& out) {
+  out.Member("category", CategoryJson(result, dive.whole));
+  out.Member("sentences", dive.sentences);
+  out.Array("a_families", dive.a, FamilyJson);
+  out.Array("b_families", dive.b, FamilyJson);
 }
 
 }  // namespace
 
-std::string CompareJsonText(const CompareResult& result) {
-  Json document = JsonDocument("compare", result.a.source.rules_hash);
-  document["comparable"] = {{"verdict", IdOf(result.comparable.verdict)},
-                            {"reasons", result.comparable.reasons},
-                            {"unknown", result.comparable.unknown}};
-  document["setup"] = SetupJson(result.setup);
-  document["gap"] = GapJson(result.gap);
-  document["gap_parts"] = PartsJson(result.gap_parts);
-  document["a_totals"] = SideJson(result.a_totals);
-  document["b_totals"] = SideJson(result.b_totals);
-  document["categories"] = CategoriesJson(result);
-  document["groups"] = GroupsJson(result);
-  document["findings"] = FindingsJson(result.findings);
-  if (result.dive) {
-    const CategoryDive& dive = *result.dive;
-    document["dive"] = {{"category", CategoryJson(result, dive.whole)},
-                        {"sentences", dive.sentences},
-                        {"a_families", FamiliesJson(dive.a)},
-                        {"b_families", FamiliesJson(dive.b)}};
-  }
-  document["a"] = LedgerJson(result.a);
-  document["b"] = LedgerJson(result.b);
-  return JsonText(document);
+void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
+  const ComparableResult& comparable = result.comparable;
+  JsonStream out(sink);
+  out.Members(JsonDocument("compare", result.a.source.rules_hash));
+  out.Member("comparable", {{"verdict", IdOf(comparable.verdict)},
+                            {"reasons", comparable.reasons},
+                            {"unknown", comparable.unknown}});
+  out.Member("setup", SetupJson(result.setup));
+  out.Member("gap", GapJson(result.gap));
+  out.Member("gap_parts", PartsJson(result.gap_parts));
+  out.Member("a_totals", SideJson(result.a_totals));
+  out.Member("b_totals", SideJson(result.b_totals));
+  out.Member("categories", CategoriesJson(result));
+  out.Member("groups", GroupsJson(result));
+  out.Member("findings", FindingsJson(result.findings));
+  if (result.dive)
+    out.Object("dive", [&] { WriteDive(result, *result.dive, out); });
+  out.Object("a", [&] { WriteLedgerMembers(result.a, out); });
+  out.Object("b", [&] { WriteLedgerMembers(result.b, out); });
 }
 
 }  // namespace inferdiff

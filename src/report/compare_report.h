@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/text_pieces.h"
 #include "compare/compare.h"
 #include "report/document.h"
 
@@ -14,7 +15,7 @@ namespace inferdiff {
 Document CompareDocument(const CompareResult& result);
 
 /// docs/json-compare.md describes it.
-std::string CompareJsonText(const CompareResult& result);
+void WriteCompareJson(const CompareResult& result, const TextSink& sink);
 /// One line a figure: table, row, a, b; docs/compare.md.
 std::string CompareTsvText(const CompareResult& result);
 

@@ -236,16 +236,27 @@ Document StepExplanationDocument(const Provenance& source,
           .sections = {std::move(section), ProvenanceSection({&source})}};
 }
 
-std::optional<LedgerRow> LedgerRowByName(const std::string& name) {
-  if (name == "wall") return LedgerRow{LedgerRow::Kind::kWall};
-  if (name == "idle") return LedgerRow{LedgerRow::Kind::kIdle};
-  if (name == "foreign") return LedgerRow{LedgerRow::Kind::kForeign};
-  for (size_t i = 0; i < kCategoryCount; ++i) {
-    const auto category = static_cast<Category>(i);
-    if (name == IdOf(category) || name == TitleOf(category))
-      return LedgerRow{LedgerRow::Kind::kCategory, category};
-  }
+std::optional<LedgerRow> LedgerRowByName(std::string_view name) {
+  constexpr std::pair<std::string_view, LedgerRow::Kind> kOthers[] = {
+      {"wall", LedgerRow::Kind::kWall},
+      {"busy", LedgerRow::Kind::kWall},
+      {"idle", LedgerRow::Kind::kIdle},
+      {kIdleInsideTitle, LedgerRow::Kind::kIdle},
+      {kIdleOutsideTitle, LedgerRow::Kind::kIdle},
+      {"foreign", LedgerRow::Kind::kForeign},
+      {kForeignTitle, LedgerRow::Kind::kForeign}};
+  for (const auto& [title, kind] : kOthers)
+    if (SameName(name, title)) return LedgerRow{kind};
+  if (const auto category = CategoryFromName(name))
+    return LedgerRow{LedgerRow::Kind::kCategory, *category};
   return std::nullopt;
+}
+
+std::string LedgerRowNames(const LedgerResult& ledger) {
+  std::string names;
+  for (const CategoryRow& row : CategoryRows(ledger))
+    names += fmt::format("{}, ", IdOf(row.category));
+  return names + "idle, foreign, wall";
 }
 
 Document RowExplanationDocument(const LedgerResult& ledger,

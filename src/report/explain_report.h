@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "classify/category.h"
@@ -59,8 +60,10 @@ struct LedgerRow {
   Kind kind = Kind::kWall;
   Category category = Category::kUnclassified;
 };
-/// By id or title; nothing for what is no row.
-std::optional<LedgerRow> LedgerRowByName(const std::string& name);
+/// By id or title, as people type them; nothing for what is no row.
+std::optional<LedgerRow> LedgerRowByName(std::string_view name);
+/// The ids of this ledger's rows: "attention, moe_gemm, idle, foreign, wall".
+std::string LedgerRowNames(const LedgerResult& ledger);
 Document RowExplanationDocument(const LedgerResult& ledger,
                                 const LedgerRow& row);
 

@@ -71,17 +71,15 @@ Document KernelsDocument(const LedgerResult& ledger,
   return document;
 }
 
-std::string KernelsJsonText(const LedgerResult& ledger,
-                            const KernelsChoice& choice) {
-  nlohmann::ordered_json document =
-      JsonDocument("kernels", ledger.source.rules_hash);
-  document.update(JsonSource(ledger.source));
-  document["used_steps"] = JsonInt(ledger.used_steps);
-  auto& kernels = document["kernels"] = nlohmann::ordered_json::array();
-  for (const KernelRow* row : Rows(ledger, choice))
-    kernels.push_back(JsonKernel(*row));
-  document["rules"] = JsonRules(ledger.rule_hits);
-  return JsonText(document);
+void WriteKernelsJson(const LedgerResult& ledger, const KernelsChoice& choice,
+                      const TextSink& sink) {
+  JsonStream out(sink);
+  out.Members(JsonDocument("kernels", ledger.source.rules_hash));
+  out.Members(JsonSource(ledger.source));
+  out.Member("used_steps", JsonInt(ledger.used_steps));
+  out.Array("kernels", Rows(ledger, choice),
+            [](const KernelRow* row) { return JsonKernel(*row); });
+  out.Member("rules", JsonRules(ledger.rule_hits));
 }
 
 std::string KernelsTsv(const LedgerResult& ledger,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text_pieces.h"
 #include "classify/category.h"
 #include "ledger/ledger.h"
 #include "report/document.h"
@@ -19,8 +20,8 @@ struct KernelsChoice {
 
 Document KernelsDocument(const LedgerResult& ledger,
                          const KernelsChoice& choice);
-std::string KernelsJsonText(const LedgerResult& ledger,
-                            const KernelsChoice& choice);
+void WriteKernelsJson(const LedgerResult& ledger, const KernelsChoice& choice,
+                      const TextSink& sink);
 std::string KernelsTsv(const LedgerResult& ledger, const KernelsChoice& choice);
 
 }  // namespace inferdiff

@@ -56,11 +56,16 @@ void AddSourceDoubts(const LedgerResult& ledger,
                                  row.id));
   }
   if (ledger.devices.size() < 2) return;
-  const int64_t device = ledger.source.info.device;
-  doubts.push_back(
-      fmt::format("the file holds {} devices; this is device {}, `--device N` "
-                  "chooses another",
-                  ledger.devices.size(), device));
+  const auto& devices = ledger.devices;
+  const TraceInfo& info = ledger.source.info;
+  const bool ranks = std::any_of(
+      devices.begin(), devices.end(),
+      [&](const DeviceTotals& device) { return device.rank != info.rank; });
+  doubts.push_back(fmt::format(
+      "the file holds {} devices{}; this is {}device {}, {} chooses another",
+      devices.size(), ranks ? " of several ranks" : "",
+      ranks && info.rank ? fmt::format("rank {} ", *info.rank) : "",
+      info.device, ranks ? "`--rank N` or `--device N`" : "`--device N`"));
 }
 
 void AddStepDoubts(const LedgerResult& ledger,

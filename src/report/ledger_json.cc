@@ -17,15 +17,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr int64_t kMostExact = int64_t{1} << 53;
 
-template <typename T>
-Json IntOrNull(const std::optional<T>& value) {
-  return value ? JsonInt(*value) : Json(nullptr);
-}
-
-Json TextOrNull(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
-}
-
 Json InputJson(const Provenance& source) {
   return {{"label", source.label},
           {"format", source.format},
@@ -48,49 +39,45 @@ Json HintBasisJson(HintBasis basis) {
 Json TraceJson(const Provenance& source) {
   const TraceInfo& info = source.info;
   return {{"vendor", VendorId(info.vendor)},
-          {"gpu", TextOrNull(info.gpu_name)},
+          {"gpu", JsonText(info.gpu_name)},
           {"device", JsonInt(info.device)},
-          {"rank", IntOrNull(info.rank)},
-          {"world_size", IntOrNull(info.world_size)},
-          {"framework_hint", TextOrNull(source.framework_hint.name)},
+          {"rank", JsonInt(info.rank)},
+          {"world_size", JsonInt(info.world_size)},
+          {"framework_hint", JsonText(source.framework_hint.name)},
           {"framework_hint_basis", HintBasisJson(source.framework_hint.basis)},
-          {"runtime", TextOrNull(info.runtime_version)},
-          {"sm_count", IntOrNull(info.sm_count)},
+          {"runtime", JsonText(info.runtime_version)},
+          {"sm_count", JsonInt(info.sm_count)},
           {"truncated", info.truncated}};
 }
 
-Json DevicesJson(const std::vector<DeviceTotals>& devices) {
-  Json list = Json::array();
-  for (const DeviceTotals& device : devices) {
-    list.push_back({{"device", JsonInt(device.device)},
-                    {"ops", JsonInt(device.ops)},
-                    {"kernels", JsonInt(device.kernels)},
-                    {"sum_ns", JsonInt(device.sum_ns)},
-                    {"busy_ns", JsonInt(device.busy_ns)},
-                    {"span_ns", JsonInt(device.span_ns)},
-                    {"idle_ns", JsonInt(device.idle_ns)},
-                    {"graph_launches", JsonInt(device.graph_launches)}});
-  }
-  return list;
+Json DeviceJson(const DeviceTotals& device) {
+  return {{"device", JsonInt(device.device)},
+          {"rank", JsonInt(device.rank)},
+          {"ops", JsonInt(device.ops)},
+          {"kernels", JsonInt(device.kernels)},
+          {"sum_ns", JsonInt(device.sum_ns)},
+          {"busy_ns", JsonInt(device.busy_ns)},
+          {"span_ns", JsonInt(device.span_ns)},
+          {"idle_ns", JsonInt(device.idle_ns)},
+          {"graph_launches", JsonInt(device.graph_launches)}};
 }
 
-Json StepsJson(const LedgerResult& ledger) {
+void WriteSteps(const LedgerResult& ledger, JsonStream& out) {
   const Steps& steps = ledger.steps;
-  Json excluded = Json::array();
-  for (const LeftOutStep& step : LeftOutSteps(steps, ledger.group)) {
-    excluded.push_back(
-        {{"step", step.step}, {"id", step.id}, {"reason", step.why}});
-  }
-  return {{"count", steps.steps.size()},
-          {"used", JsonInt(ledger.used_steps)},
-          {"group", ledger.group},
-          {"evidence", IdOf(steps.evidence)},
-          {"how", steps.how},
-          {"cross_check", TextOrNull(steps.cross_check)},
-          {"cross_check_agrees", steps.cross_check_agrees},
-          {"notes", steps.notes},
-          {"groups", JsonGroups(steps)},
-          {"excluded", std::move(excluded)}};
+  out.Members({{"count", steps.steps.size()},
+               {"used", JsonInt(ledger.used_steps)},
+               {"group", ledger.group},
+               {"evidence", IdOf(steps.evidence)},
+               {"how", steps.how},
+               {"cross_check", JsonText(steps.cross_check)},
+               {"cross_check_agrees", steps.cross_check_agrees},
+               {"notes", steps.notes},
+               {"groups", JsonGroups(steps)}});
+  out.Array(
+      "excluded", LeftOutSteps(steps, ledger.group),
+      [](const LeftOutStep& step) -> Json {
+        return {{"step", step.step}, {"id", step.id}, {"reason", step.why}};
+      });
 }
 
 Json PerStepJson(const PerStep& per_step) {
@@ -112,20 +99,16 @@ Json PerStepJson(const PerStep& per_step) {
           {"launch_lead_ns", JsonStat(per_step.launch_lead)}};
 }
 
-Json StepAmountsJson(const std::vector<StepAmounts>& steps) {
-  Json list = Json::array();
-  for (const StepAmounts& step : steps) {
-    list.push_back({{"step", step.step},
-                    {"wall_ns", IntOrNull(step.wall)},
-                    {"span_ns", JsonInt(step.span)},
-                    {"sum_ns", JsonInt(step.sum)},
-                    {"busy_ns", JsonInt(step.busy)},
-                    {"foreign_ns", JsonInt(step.foreign)},
-                    {"idle_ns", IntOrNull(step.idle)},
-                    {"idle_inside_ns", IntOrNull(step.idle_inside)},
-                    {"kernels", JsonInt(step.kernels)}});
-  }
-  return list;
+Json StepJson(const StepAmounts& step) {
+  return {{"step", step.step},
+          {"wall_ns", JsonInt(step.wall)},
+          {"span_ns", JsonInt(step.span)},
+          {"sum_ns", JsonInt(step.sum)},
+          {"busy_ns", JsonInt(step.busy)},
+          {"foreign_ns", JsonInt(step.foreign)},
+          {"idle_ns", JsonInt(step.idle)},
+          {"idle_inside_ns", JsonInt(step.idle_inside)},
+          {"kernels", JsonInt(step.kernels)}};
 }
 
 void AddAmounts(const Amounts& amounts, Json& row) {
@@ -164,22 +147,12 @@ Json CategoriesJson(const LedgerResult& ledger) {
   return list;
 }
 
-Json KernelsJson(const std::vector<KernelRow>& kernels) {
-  Json list = Json::array();
-  for (const KernelRow& kernel : kernels) list.push_back(JsonKernel(kernel));
-  return list;
-}
-
-Json FamiliesJson(const std::vector<FamilyRow>& families) {
-  Json list = Json::array();
-  for (const FamilyRow& family : families) {
-    Json row = {{"family", family.family},
-                {"category", IdOf(family.category)},
-                {"kernels", family.kernels}};
-    AddAmounts(family.amounts, row);
-    list.push_back(std::move(row));
-  }
-  return list;
+Json FamilyJson(const FamilyRow& family) {
+  Json row = {{"family", family.family},
+              {"category", IdOf(family.category)},
+              {"kernels", family.kernels}};
+  AddAmounts(family.amounts, row);
+  return row;
 }
 
 Json HistogramJson(const LedgerResult& ledger) {
@@ -222,6 +195,14 @@ Json JsonInt(int64_t value) {
   return value;
 }
 
+Json JsonInt(std::optional<int64_t> value) {
+  return value ? JsonInt(*value) : Json(nullptr);
+}
+
+Json JsonText(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
 Json JsonRational(Rational value) {
   if (value.num % value.den == 0) return JsonInt(value.num / value.den);
   // The nearest double to the printed decimal is the same on every machine.
@@ -249,11 +230,11 @@ Json JsonGroups(const Steps& steps) {
     const StepGroup& group = steps.groups[i];
     list.push_back({{"group", i},
                     {"kind", IdOf(group.shape.kind)},
-                    {"batch", IntOrNull(group.shape.batch)},
-                    {"tokens", IntOrNull(group.shape.tokens)},
-                    {"context", IntOrNull(group.shape.context)},
-                    {"context_min", IntOrNull(group.context_min)},
-                    {"context_max", IntOrNull(group.context_max)},
+                    {"batch", JsonInt(group.shape.batch)},
+                    {"tokens", JsonInt(group.shape.tokens)},
+                    {"context", JsonInt(group.shape.context)},
+                    {"context_min", JsonInt(group.context_min)},
+                    {"context_max", JsonInt(group.context_max)},
                     {"steps", group.steps},
                     {"used", group.used}});
   }
@@ -265,7 +246,7 @@ Json JsonKernel(const KernelRow& kernel) {
               {"family", kernel.family},
               {"category", IdOf(kernel.category)},
               {"rule", kernel.rule},
-              {"library", TextOrNull(kernel.library)}};
+              {"library", JsonText(kernel.library)}};
   AddAmounts(kernel.amounts, row);
   row["call_ns"] = JsonStat(kernel.call_ns);
   return row;
@@ -283,20 +264,20 @@ Json JsonRules(const std::vector<RuleHits>& hits) {
   return list;
 }
 
-Json LedgerJson(const LedgerResult& ledger) {
-  return {{"input", InputJson(ledger.source)},
-          {"trace", TraceJson(ledger.source)},
-          {"devices", DevicesJson(ledger.devices)},
-          {"steps", StepsJson(ledger)},
-          {"per_step", PerStepJson(ledger.per_step)},
-          {"step_amounts", StepAmountsJson(ledger.step_amounts)},
-          {"categories", CategoriesJson(ledger)},
-          {"kernels", KernelsJson(ledger.kernels)},
-          {"families", FamiliesJson(ledger.families)},
-          {"histogram", HistogramJson(ledger)},
-          {"rules", JsonRules(ledger.rule_hits)},
-          {"coverage", CoverageJson(ledger.coverage)},
-          {"import", ImportJson(ledger.source.counters)}};
+void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out) {
+  out.Member("input", InputJson(ledger.source));
+  out.Member("trace", TraceJson(ledger.source));
+  out.Array("devices", ledger.devices, DeviceJson);
+  out.Object("steps", [&] { WriteSteps(ledger, out); });
+  out.Member("per_step", PerStepJson(ledger.per_step));
+  out.Array("step_amounts", ledger.step_amounts, StepJson);
+  out.Member("categories", CategoriesJson(ledger));
+  out.Array("kernels", ledger.kernels, JsonKernel);
+  out.Array("families", ledger.families, FamilyJson);
+  out.Member("histogram", HistogramJson(ledger));
+  out.Member("rules", JsonRules(ledger.rule_hits));
+  out.Member("coverage", CoverageJson(ledger.coverage));
+  out.Member("import", ImportJson(ledger.source.counters));
 }
 
 Json JsonDocument(std::string_view kind, const std::string& rules_hash) {
@@ -306,14 +287,10 @@ Json JsonDocument(std::string_view kind, const std::string& rules_hash) {
           {"rules_hash", rules_hash}};
 }
 
-std::string JsonText(const Json& document) {
-  return document.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
-}
-
-std::string LedgerJsonText(const LedgerResult& ledger) {
-  Json document = JsonDocument("ledger", ledger.source.rules_hash);
-  document.update(LedgerJson(ledger));
-  return JsonText(document);
+void WriteLedgerJson(const LedgerResult& ledger, const TextSink& sink) {
+  JsonStream out(sink);
+  out.Members(JsonDocument("ledger", ledger.source.rules_hash));
+  WriteLedgerMembers(ledger, out);
 }
 
 }  // namespace inferdiff

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 
 #include "ledger/ledger.h"
+#include "report/json_stream.h"
 
 namespace inferdiff {
 
@@ -16,6 +18,11 @@ inline constexpr int kJsonSchema = 1;
 /// A number up to 2^53, a string beyond: readers that keep numbers as doubles
 /// would round it in silence.
 nlohmann::ordered_json JsonInt(int64_t value);
+
+/// null where nothing is known.
+nlohmann::ordered_json JsonInt(std::optional<int64_t> value);
+/// null where it is empty.
+nlohmann::ordered_json JsonText(const std::string& text);
 
 /// An exact fraction as a number rounded to a thousandth.
 nlohmann::ordered_json JsonRational(Rational value);
@@ -31,16 +38,13 @@ nlohmann::ordered_json JsonKernel(const KernelRow& kernel);
 nlohmann::ordered_json JsonRules(const std::vector<RuleHits>& hits);
 
 /// Everything of a ledger but `schema` and what else begins a document.
-nlohmann::ordered_json LedgerJson(const LedgerResult& ledger);
+void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out);
 
-/// Begins a document: schema, program, version.
+/// What begins a document: schema, kind, version, rules.
 nlohmann::ordered_json JsonDocument(std::string_view kind,
                                     const std::string& rules_hash);
 
-/// Indented, ending in a newline; invalid UTF-8 becomes U+FFFD.
-std::string JsonText(const nlohmann::ordered_json& document);
-
 /// The whole document of `inferdiff ledger`.
-std::string LedgerJsonText(const LedgerResult& ledger);
+void WriteLedgerJson(const LedgerResult& ledger, const TextSink& sink);
 
 }  // namespace inferdiff

@@ -14,10 +14,6 @@ namespace {
 // Digits behind the point that show a step's amounts to about 0.1 %.
 int DecimalsOf(TimeUnit unit) { return unit.ns == 1 ? 1 : 3; }
 
-std::string CountText(Rational count) {
-  return Decimal(count, count.num % count.den == 0 ? 0 : 1);
-}
-
 /// A ledger's times in its unit, and as tenths of a percent of the whole.
 struct Digits {
   explicit Digits(const LedgerResult& ledger)
@@ -138,15 +134,15 @@ Table CategoryTable(const LedgerResult& ledger) {
     all.Add(amounts);
   }
   const StepParts totals = TotalsOf(ledger.per_step);
-  const auto add_pseudo = [&](std::string name, int64_t StepParts::*part) {
+  const auto add_pseudo = [&](std::string_view name, int64_t StepParts::*part) {
     if (totals.*part == 0) return;
-    table.Add({std::move(name), digits.Time(times.step.*part, false),
+    table.Add({name, digits.Time(times.step.*part, false),
                PrintDigits(shares.step.*part, 1, false)});
   };
-  add_pseudo("foreign (others' work)", &StepParts::foreign);
+  add_pseudo(kForeignTitle, &StepParts::foreign);
   if (WallKnown(ledger)) {
-    add_pseudo("idle inside replays", &StepParts::inside);
-    add_pseudo(totals.inside == 0 ? "idle" : "idle outside replays",
+    add_pseudo(kIdleInsideTitle, &StepParts::inside);
+    add_pseudo(totals.inside == 0 ? "idle" : kIdleOutsideTitle,
                &StepParts::outside);
   }
   table.AddTotal({WallKnown(ledger) ? "wall" : "busy",

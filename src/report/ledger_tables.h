@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/number.h"
@@ -30,6 +31,11 @@ bool WallKnown(const LedgerResult& ledger);
 int64_t WholeOf(const LedgerResult& ledger);
 /// The unit of a step's amounts.
 TimeUnit StepUnit(const LedgerResult& ledger);
+
+/// Rows of the table that are no category.
+inline constexpr std::string_view kForeignTitle = "foreign (others' work)";
+inline constexpr std::string_view kIdleInsideTitle = "idle inside replays";
+inline constexpr std::string_view kIdleOutsideTitle = "idle outside replays";
 
 Table CategoryTable(const LedgerResult& ledger);
 /// Mean and spread over the steps of wall, busy, idle ...

@@ -16,6 +16,8 @@
 namespace inferdiff {
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::optional<int64_t> WallOf(const Step& step) {
   if (!step.next_begin_ns) return std::nullopt;
   return *step.next_begin_ns - step.begin_ns;
@@ -98,10 +100,6 @@ Section StepsSection(const StepsReport& report) {
   return {.title = "Steps", .table = std::move(table), .folded = true};
 }
 
-nlohmann::ordered_json OptionalInt(const std::optional<int64_t>& value) {
-  return value ? JsonInt(*value) : nlohmann::ordered_json(nullptr);
-}
-
 std::string TsvInt(const std::optional<int64_t>& value) {
   return value ? fmt::format("{}", *value) : "";
 }
@@ -118,34 +116,33 @@ Document StepsDocument(const StepsReport& report) {
   return document;
 }
 
-std::string StepsJsonText(const StepsReport& report) {
-  nlohmann::ordered_json document =
-      JsonDocument("steps", report.source.rules_hash);
-  document.update(JsonSource(report.source));
-  document["evidence"] = IdOf(report.steps.evidence);
-  document["how"] = report.steps.how;
-  document["cross_check"] = report.steps.cross_check;
-  document["cross_check_agrees"] = report.steps.cross_check_agrees;
-  document["notes"] = report.steps.notes;
-  document["main_group"] = report.steps.main_group;
-  document["groups"] = JsonGroups(report.steps);
-  auto& list = document["steps"] = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < report.steps.steps.size(); ++i) {
-    const Step& step = report.steps.steps[i];
-    list.push_back({{"step", i},
-                    {"group", step.group},
-                    {"kind", IdOf(step.shape.kind)},
-                    {"batch", OptionalInt(step.shape.batch)},
-                    {"tokens", OptionalInt(step.shape.tokens)},
-                    {"context", OptionalInt(step.shape.context)},
-                    {"begin_ns", JsonInt(step.begin_ns)},
-                    {"wall_ns", OptionalInt(WallOf(step))},
-                    {"ops", step.ops},
-                    {"marker", step.marker},
-                    {"excluded", step.excluded_id},
-                    {"reason", step.excluded_why}});
-  }
-  return JsonText(document);
+void WriteStepsJson(const StepsReport& report, const TextSink& sink) {
+  const Steps& steps = report.steps;
+  JsonStream out(sink);
+  out.Members(JsonDocument("steps", report.source.rules_hash));
+  out.Members(JsonSource(report.source));
+  out.Members({{"evidence", IdOf(steps.evidence)},
+               {"how", steps.how},
+               {"cross_check", steps.cross_check},
+               {"cross_check_agrees", steps.cross_check_agrees},
+               {"notes", steps.notes},
+               {"main_group", steps.main_group},
+               {"groups", JsonGroups(steps)}});
+  size_t number = 0;
+  out.Array("steps", steps.steps, [&](const Step& step) -> Json {
+    return {{"step", number++},
+            {"group", step.group},
+            {"kind", IdOf(step.shape.kind)},
+            {"batch", JsonInt(step.shape.batch)},
+            {"tokens", JsonInt(step.shape.tokens)},
+            {"context", JsonInt(step.shape.context)},
+            {"begin_ns", JsonInt(step.begin_ns)},
+            {"wall_ns", JsonInt(WallOf(step))},
+            {"ops", step.ops},
+            {"marker", step.marker},
+            {"excluded", step.excluded_id},
+            {"reason", step.excluded_why}};
+  });
 }
 
 std::string StepsTsv(const StepsReport& report) {

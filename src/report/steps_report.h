@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/text_pieces.h"
 #include "ledger/ledger.h"
 #include "report/document.h"
 #include "steps/steps.h"
@@ -17,7 +18,7 @@ struct StepsReport {
 };
 
 Document StepsDocument(const StepsReport& report);
-std::string StepsJsonText(const StepsReport& report);
+void WriteStepsJson(const StepsReport& report, const TextSink& sink);
 /// A line a step: step, group, kind, batch, tokens, context, begin_ns,
 /// wall_ns, ops, excluded, marker. Unknown is empty.
 std::string StepsTsv(const StepsReport& report);

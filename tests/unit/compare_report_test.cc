@@ -112,7 +112,10 @@ TEST(CompareReport, TsvHasFiveColumns) {
 }
 
 TEST(CompareReport, JsonAddsUp) {
-  const auto json = nlohmann::json::parse(CompareJsonText(HostileResult()));
+  std::string text;
+  WriteCompareJson(HostileResult(),
+                   [&](std::string_view piece) { text += piece; });
+  const auto json = nlohmann::json::parse(text);
   const auto& gap = json["gap"];
   int64_t parts = 0;
   for (const char* part :
