@@ -135,6 +135,23 @@ void AppendMarkdown(std::string& out, char c) {
   out += c;
 }
 
+// What no line begins with: the unit of the number in front of it, or a dot
+// between facts.
+bool StaysBehind(std::string_view text) {
+  std::string_view word = text.substr(0, text.find(' '));
+  while (!word.empty() && std::string_view(".,:;)").find(word.back()) !=
+                              std::string_view::npos) {
+    word.remove_suffix(1);
+  }
+  for (const std::string_view unit :
+       {std::string_view("%"), std::string_view("ns"),
+        std::string_view("\u00b5s"), std::string_view("ms"),
+        std::string_view("s"), kTimes, kDot}) {
+    if (word == unit) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string Lower(std::string_view text) {
@@ -194,7 +211,9 @@ std::vector<std::string> Wrap(std::string_view text, size_t width) {
   std::vector<std::string> lines;
   std::string line;
   while (!text.empty()) {
-    const size_t space = std::min(text.find(' '), text.size());
+    size_t space = std::min(text.find(' '), text.size());
+    while (space < text.size() && StaysBehind(text.substr(space + 1)))
+      space = std::min(text.find(' ', space + 1), text.size());
     const std::string_view word = text.substr(0, space);
     text.remove_prefix(std::min(space + 1, text.size()));
     if (word.empty()) continue;

@@ -31,6 +31,9 @@ in one folder.
 
 Usage: inferdiff compare [OPTION]... A -- B
 
+      --untraced-a US  A's step time without the profiler in microseconds, such
+                       as 4400.5: says what profiling costs (default: unknown)
+      --untraced-b US  the same of B
       --category NAME  look into one category or group of them, kernel by
                        kernel: moe, attention, communication ... (default: none)
       --group N        compare this group of equal steps, as `inferdiff steps`
@@ -46,6 +49,7 @@ struct CompareArguments {
   CommonOptions common;
   std::vector<std::string> words;  // paths and the separator
   SideChoice group, device, rank;
+  UntracedTimes untraced;
   std::string category;
 };
 
@@ -165,6 +169,7 @@ int Run(const CompareArguments& arguments) {
   const CommonOptions& common = arguments.common;
   const Sides sides = SplitSides(arguments.words);
   CompareOptions options;
+  options.untraced = arguments.untraced;
   if (!arguments.category.empty())
     options.category = CategoryOption(arguments.category);
   Outputs outputs(common, {sides.a, sides.b}, kAllFormats);
@@ -185,6 +190,8 @@ Command AddCompare(CLI::App& root) {
   CLI::App* app =
       AddSubcommand(root, "compare", {kHelp, kFormatHelp, kReadHelp});
   AddPositionals(*app, arguments->words);
+  AddMicroseconds(*app, "--untraced-a", arguments->untraced.a);
+  AddMicroseconds(*app, "--untraced-b", arguments->untraced.b);
   AddText(*app, "--category", arguments->category);
   AddSideChoice(*app, "--group", arguments->group);
   AddSideChoice(*app, "--device", arguments->device);

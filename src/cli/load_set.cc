@@ -53,7 +53,7 @@ StepShape ShapeOfGroup(const Steps& steps, std::optional<int64_t> group) {
 }
 
 bool WantsOneDevice(const LoadOptions& options) {
-  return options.device.has_value();
+  return options.device.device || options.device.rank;
 }
 
 }  // namespace

@@ -165,6 +165,31 @@ void AddWhole(CLI::App& app, const std::string& name, int64_t least,
       });
 }
 
+void AddMicroseconds(CLI::App& app, const std::string& name,
+                     std::optional<int64_t>& target_ns) {
+  app.add_option_function<std::string>(name, [name, &target_ns](
+                                                 const std::string& text) {
+    // At most 10^9 us: 1000 s a step.
+    const size_t point = std::min(text.find('.'), text.size());
+    std::string fraction(text, std::min(point + 1, text.size()));
+    const bool digits = point > 0 && point <= 9 && fraction.size() <= 3 &&
+                        text.find_first_not_of("0123456789.") == text.npos &&
+                        fraction.find('.') == fraction.npos;
+    fraction.resize(3, '0');
+    const int64_t ns =
+        digits
+            ? WholeNumber(name, text.substr(0, point) + fraction, 0, kMostInt)
+            : 0;
+    if (ns == 0) {
+      FailUsage(fmt::format("{} takes microseconds such as 4400.5, not "
+                            "'{}'",
+                            name, Printable(text)),
+                "");
+    }
+    target_ns = ns;
+  });
+}
+
 void AddIndex(CLI::App& app, const std::string& name,
               std::optional<int64_t>& target) {
   app.add_option_function<std::string>(

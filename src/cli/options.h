@@ -62,6 +62,9 @@ void AddOutputs(CLI::App& app, std::vector<std::string>& target);
 /// A whole number from `least` to `most`.
 void AddWhole(CLI::App& app, const std::string& name, int64_t least,
               int64_t most, int64_t& target);
+/// Decimal microseconds above 0, as ns.
+void AddMicroseconds(CLI::App& app, const std::string& name,
+                     std::optional<int64_t>& target_ns);
 /// A whole number that something is numbered by.
 void AddIndex(CLI::App& app, const std::string& name,
               std::optional<int64_t>& target);

@@ -76,6 +76,7 @@ CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
   CompareResult result;
   result.a = std::move(a);
   result.b = std::move(b);
+  result.untraced = options.untraced;
   const Basis basis = ChooseBasis(result.a, result.b);
   result.a_totals = TotalsOn(basis, result.a);
   result.b_totals = TotalsOn(basis, result.b);

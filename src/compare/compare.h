@@ -172,8 +172,14 @@ struct CategoryDive {
   std::vector<std::string> sentences;
 };
 
+/// Step times in ns, > 0, timed without the profiler.
+struct UntracedTimes {
+  std::optional<int64_t> a, b;
+};
+
 struct CompareResult {
   LedgerResult a, b;
+  UntracedTimes untraced;
   SideTotals a_totals, b_totals;
   ComparableResult comparable;
   std::vector<SetupRow> setup;
@@ -193,6 +199,7 @@ using SetupFacts = std::vector<std::pair<std::string, std::string>>;
 
 struct CompareOptions {
   std::optional<CategoryGroup> category;  // deep dive
+  UntracedTimes untraced;
 };
 
 /// Throws ContractError when the gap does not add up.

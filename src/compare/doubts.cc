@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "base/number.h"
 #include "compare/findings.h"
 #include "compare/sentences.h"
@@ -43,6 +45,7 @@ void DoubtIdleInside(const CompareResult& result, FindingList* out) {
 /// time between launches.
 void DoubtProfiler(const CompareResult& result, FindingList* out) {
   if (result.gap.basis == Basis::kReplaySpan) return;
+  if (result.untraced.a && result.untraced.b) return;  // measured instead
   const SideView a = ViewOf(result, Side::kA);
   const SideView b = ViewOf(result, Side::kB);
   const Rational idle_a = a.totals.PerStep(a.totals.idle_outside_ns);
@@ -56,6 +59,23 @@ void DoubtProfiler(const CompareResult& result, FindingList* out) {
                   "step) holds what it adds: time a step without the "
                   "profiler before acting on it.",
                   IdleTitle(result.gap), Duration(idle_a), Duration(idle_b)));
+}
+
+/// What profiling costs, where a run without it was timed.
+void DoubtDilation(const SideView& side, std::optional<int64_t> untraced_ns,
+                   Basis basis, FindingList* out) {
+  if (!untraced_ns || basis != Basis::kWall) return;
+  const Rational untraced{*untraced_ns, 1};
+  const Rational more = side.headline() - untraced;
+  const bool slower = more.num >= 0;
+  const bool much = AtLeastPercent(more, untraced, 5);
+  out->Add("dilation", side.side,
+           fmt::format("{}'s step takes {} with the profiler and {} without: "
+                       "{} {}{}.",
+                       side.name(), Duration(side.headline()),
+                       Duration(untraced), Share(Magnitude(more), untraced, 1),
+                       slower ? "slower" : "faster",
+                       much ? "; what it adds lands in the idle time" : ""));
 }
 
 void DoubtRanks(const SideView& side, FindingList* out) {
@@ -105,10 +125,14 @@ void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
                                side.name()));
   }
   if (!ledger.steps.cross_check_agrees) {
+    const bool cut = ledger.source.info.truncated;
     out->Add("cross-check", side.side,
-             fmt::format("{}'s step borders disagree with a second kind of "
-                         "evidence: {}",
-                         side.name(), ledger.steps.cross_check));
+             fmt::format("{}'s {}: {}.", side.name(),
+                         cut ? "file is cut off, which puts its step borders "
+                               "in doubt"
+                             : "step borders disagree with a second kind of "
+                               "evidence",
+                         ledger.steps.cross_check));
   }
 }
 
@@ -118,9 +142,6 @@ void DoubtExcluded(const SideView& side, FindingList* out) {
     out->Add("left-out-steps." + reason.id, side.side,
              LeftOutText(reason, side.name()));
   }
-  for (const std::string& note : steps.notes)
-    out->Add("steps-note", side.side,
-             fmt::format("{}: {}.", side.name(), note));
 }
 
 void DoubtSpread(const SideView& side, FindingList* out) {
@@ -171,14 +192,21 @@ void DoubtCoverage(const SideView& side, FindingList* out) {
 
 void DoubtImport(const SideView& side, FindingList* out) {
   const Provenance& source = side.ledger.source;
-  if (source.info.truncated) {
+  // The cross-check has said so.
+  if (source.info.truncated && side.ledger.steps.cross_check_agrees) {
     out->Add("truncated", side.side,
-             fmt::format("{}'s file ends in the middle.", side.name()));
+             fmt::format("{}'s file is cut off.", side.name()));
   }
-  if (side.ledger.coverage.dropped_records > 0) {
+  // The cut itself is no record.
+  const auto dropped =
+      static_cast<int64_t>(side.ledger.coverage.dropped_records -
+                           std::min(side.ledger.coverage.dropped_records,
+                                    source.counters[Counter::kTruncatedInput]));
+  if (dropped > 0) {
     out->Add("dropped", side.side,
-             fmt::format("{} records of {} were dropped when it was read.",
-                         side.ledger.coverage.dropped_records, side.name()));
+             fmt::format("{} of {} {} dropped when it was read.",
+                         Plural(dropped, "record"), side.name(),
+                         dropped == 1 ? "was" : "were"));
   }
 }
 
@@ -200,6 +228,8 @@ std::vector<Finding> FindDoubts(const CompareResult& result) {
     DoubtIdleInside(result, &out);
     DoubtProfiler(result, &out);
   }
+  DoubtDilation(sides[0], result.untraced.a, result.gap.basis, &out);
+  DoubtDilation(sides[1], result.untraced.b, result.gap.basis, &out);
   for (const SideView& side : sides) DoubtRanks(side, &out);
   for (const SideView& side : sides) DoubtSpread(side, &out);
   for (const SideView& side : sides) DoubtSteps(side, result.gap.basis, &out);

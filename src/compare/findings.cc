@@ -27,8 +27,12 @@ void FindConcurrency(const CompareResult& result, FindingList* out) {
       !AtLeastPercent(hidden_b, b.headline(), kNoticeablePercent))
     return;
   const Rational difference = Magnitude(hidden_b - hidden_a);
-  std::string text = fmt::format("A runs {} a step beside other streams, B {}",
-                                 Duration(hidden_a), Duration(hidden_b));
+  const auto time = [](Rational hidden) {
+    return hidden.num == 0 ? std::string("nothing")
+                           : Duration(hidden) + " a step";
+  };
+  std::string text = fmt::format("A runs {} beside other streams, B {}",
+                                 time(hidden_a), time(hidden_b));
   const Side ahead = hidden_a < hidden_b ? Side::kB : Side::kA;
   if (difference.num != 0) {
     text += fmt::format(
@@ -82,32 +86,18 @@ void FindQueued(const SideView& side, FindingList* out) {
                        Share(queued, side.headline(), 0)));
 }
 
-/// Calls of a collective far beyond its median look like waiting: a transfer
-/// of the same size takes the same time.
 void FindRankWait(const SideView& side, FindingList* out) {
-  const KernelRow* worst = nullptr;
-  int64_t worst_excess = 0;
-  for (const KernelRow& kernel : side.ledger.kernels) {
-    const Stat& call = kernel.call_ns;
-    if (kernel.category != Category::kCommunication || call.n < 4) continue;
-    // Half of the calls take the median or more: no overflow.
-    const int64_t excess = call.total - call.median * (call.n / 2) -
-                           call.median * (call.n - call.n / 2);
-    if (call.max / 5 < call.median) continue;
-    if (excess < call.total / 5 || excess <= worst_excess) continue;
-    worst = &kernel;
-    worst_excess = excess;
-  }
-  if (worst == nullptr || side.ledger.used_steps == 0) return;
-  const Stat& call = worst->call_ns;
+  const auto wait = FindWait(side.ledger);
+  if (!wait) return;
+  const Stat& call = wait->kernel->call_ns;
   out->Add(
       "communication-waits", side.side,
       fmt::format("{}: {} takes {} at the median and {} at most; its calls "
                   "beyond the median cost about {} a step, which looks like "
                   "waiting for other ranks, not like transfer.",
-                  side.name(), Quoted(worst->family),
+                  side.name(), Quoted(wait->kernel->family),
                   Duration({call.median, 1}), Duration({call.max, 1}),
-                  Duration({worst_excess, side.ledger.used_steps})),
+                  Duration(wait->excess)),
       HowKnown::kEstimate);
 }
 
@@ -166,6 +156,24 @@ void FindCopies(const SideView& side, FindingList* out) {
 }
 
 }  // namespace
+
+std::optional<Wait> FindWait(const LedgerResult& ledger) {
+  const KernelRow* worst = nullptr;
+  int64_t worst_excess = 0;
+  for (const KernelRow& kernel : ledger.kernels) {
+    const Stat& call = kernel.call_ns;
+    if (kernel.category != Category::kCommunication || call.n < 4) continue;
+    // Half of the calls take the median or more: no overflow.
+    const int64_t excess = call.total - call.median * (call.n / 2) -
+                           call.median * (call.n - call.n / 2);
+    if (call.max / 5 < call.median) continue;
+    if (excess < call.total / 5 || excess <= worst_excess) continue;
+    worst = &kernel;
+    worst_excess = excess;
+  }
+  if (worst == nullptr || ledger.used_steps == 0) return std::nullopt;
+  return Wait{worst, {worst_excess, ledger.used_steps}};
+}
 
 std::vector<Finding> FindResults(const CompareResult& result) {
   FindingList out(FindingKind::kResult);

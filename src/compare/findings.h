@@ -30,6 +30,15 @@ class FindingList {
   std::vector<Finding> findings_;
 };
 
+/// Calls of a collective far beyond its median look like waiting: a transfer
+/// of the same size takes the same time.
+struct Wait {
+  const KernelRow* kernel = nullptr;
+  Rational excess;  // ns a step that its calls take beyond the median
+};
+/// The collective that waits most, if one does. An estimate.
+std::optional<Wait> FindWait(const LedgerResult& ledger);
+
 /// Who is faster and by how much, and what makes most of the gap.
 void FindSpeed(const CompareResult& result, FindingList* out);
 void FindContributors(const CompareResult& result, FindingList* out);

@@ -64,6 +64,19 @@ std::string Breakdown(const CompareResult& result) {
   return named == 0 ? text : text + ".";
 }
 
+/// Where waiting for other ranks looks like most of the gap, the headline is
+/// no verdict on the platforms.
+std::string Waiting(const CompareResult& result) {
+  const Gap& gap = result.gap;
+  const auto wait = FindWait(ViewOf(result, gap.slower).ledger);
+  if (!wait) return {};
+  const Rational less = std::min(wait->excess, Magnitude(gap.total));
+  if (!AtLeastPercent(less, Magnitude(gap.total), 50)) return {};
+  return fmt::format(
+      " About {} of the gap looks like waiting for other ranks (estimate).",
+      Duration(less));
+}
+
 /// "6.65 ms a step" or "a replay span of 6.65 ms".
 std::string TimeOnBasis(Basis basis, Rational ns) {
   return basis == Basis::kWall
@@ -116,13 +129,13 @@ void AddContributor(const CompareResult& result, const GapPart& part,
              part.how);
     return;
   }
-  const Rational whole = Magnitude(gap.total);
   Finding& finding = out->Add(
       "contributor." + part.id,
-      fmt::format(
-          "{} {} {} a step more{} ({}): {} the gap.", NameOf(gap.slower),
-          of.verb, Duration(delta), of.where, figures,
-          whole < delta ? "more than" : fmt::format("{} % of", part.percent)),
+      fmt::format("{} {} {} a step more{} ({}): {} the gap.",
+                  NameOf(gap.slower), of.verb, Duration(delta), of.where,
+                  figures,
+                  part.percent > 100 ? "more than"
+                                     : fmt::format("{} % of", part.percent)),
       part.how);
   // What a profiler adds is in the idle time: no prize without a run of its
   // own.
@@ -162,7 +175,7 @@ void FindSpeed(const CompareResult& result, FindingList* out) {
                        TimeOnBasis(gap.basis, slow), Duration(fast),
                        Duration(slow - fast)) +
                (WithinSpread(result) ? " Single steps differ by more." : "") +
-               Breakdown(result));
+               Breakdown(result) + Waiting(result));
 }
 
 /// The parts that make the gap, then those that make it smaller.

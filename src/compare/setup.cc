@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "compare/sentences.h"
 #include "compare/side.h"
+#include "ledger/capture_run.h"
 
 namespace inferdiff {
 namespace {
@@ -332,6 +333,12 @@ ComparableResult Judge(const std::vector<SetupRow>& setup,
     if (ledger->used_steps > 0) continue;
     impossible = true;
     result.reasons.push_back(fmt::format("{} has no step to compare", name));
+  }
+  for (const auto& [name, ledger] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+    if (!IsCaptureRun(*ledger)) continue;
+    impossible = true;
+    result.reasons.push_back(fmt::format("{} is no inference: the run {}", name,
+                                         CaptureRunText(*ledger)));
   }
   for (const RowRole role : {RowRole::kRequired, RowRole::kReservation}) {
     for (const SetupRow& row : setup) {

@@ -60,6 +60,8 @@ enum class Severity : uint8_t {
     "integers beyond 64 bits in ignored fields were accepted")          \
   X(kUnclearLane, "unclear_lane", kRepaired,                            \
     "GPU records without a stream were put on a lane of their own")     \
+  X(kGraphCapture, "graph_capture", kInfo,                              \
+    "graphs were captured: launches in a capture do not run")           \
   X(kLongName, "long_name", kInfo, "names are longer than 16 kB")       \
   X(kUnlinkedOp, "unlinked_op", kInfo,                                  \
     "GPU records have no launch call in the trace")                     \

@@ -26,6 +26,9 @@ NameUse UseOfCall(std::string_view name) {
   } else if (StartsWithAny(name, {"cu"})) {
     name.remove_prefix(2);
   }
+  if (StartsWithAny(name, {"StreamBeginCapture"})) {
+    return {false, {}, true};
+  }
   if (StartsWithAny(name, {"GraphLaunch"})) {
     return {true, CallKind::kGraphLaunch};
   }

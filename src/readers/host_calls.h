@@ -12,6 +12,7 @@ namespace inferdiff {
 struct NameUse {
   bool kept = false;
   CallKind kind = CallKind::kKernelLaunch;
+  bool begins_capture = false;  // of a graph: to be counted
 };
 
 /// Of either vendor: "cudaLaunchKernel", "hipGraphLaunch_spt",

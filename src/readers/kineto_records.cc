@@ -38,7 +38,8 @@ std::optional<OpKind> OpKindOf(EventKind kind) {
 bool IsKept(const EventFields& call, RecordBatch* batch) {
   if (!call.name.present) return true;  // to be counted
   Lexicon* const lexicon = batch->lexicon;
-  return lexicon->UseOf(lexicon->names.Intern(call.name.text)).kept;
+  const NameUse use = lexicon->UseOf(lexicon->names.Intern(call.name.text));
+  return use.kept || use.begins_capture;
 }
 
 /// A device that the pid does not name stands in the args.
@@ -191,6 +192,7 @@ void AddTimedEvent(const EventFields& fields, DecimalTime start,
   record.name = batch->lexicon->NameOf(fields.name.text, op.has_value());
   if (kind == EventKind::kHostCall) {
     const NameUse use = batch->lexicon->UseOf(record.name);
+    if (use.begins_capture) batch->counters.Add(Counter::kGraphCapture);
     if (!use.kept) return;
     record.kind = static_cast<uint8_t>(use.kind);
   }

@@ -65,6 +65,19 @@ Section Sides(const CompareResult& result) {
   return section;
 }
 
+/// "Without the profiler a step takes 4.40 ms on A, 3.83 ms on B: A/B 1.15."
+std::string UntracedText(const UntracedTimes& untraced) {
+  const auto& [a, b] = untraced;
+  if (!a && !b) return "";
+  const auto time = [](std::optional<int64_t> ns) {
+    return ns ? Duration({*ns, 1}) : "an unknown time";
+  };
+  std::string text = fmt::format(
+      "Without the profiler a step takes {} on A, {} on B", time(a), time(b));
+  if (a && b) text += fmt::format(": A/B {}", Ratio({*a, 1}, {*b, 1}));
+  return text + ".";
+}
+
 /// The headline, and the two largest reasons in one sentence.
 Section Headline(const CompareResult& result) {
   Section section;
@@ -72,6 +85,8 @@ Section Headline(const CompareResult& result) {
     if (finding.id == "faster" || finding.id == "same-speed")
       section.before.push_back(finding.text);
   }
+  if (std::string text = UntracedText(result.untraced); !text.empty())
+    section.before.push_back(std::move(text));
   return section;
 }
 

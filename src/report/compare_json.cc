@@ -72,6 +72,15 @@ Json PartsJson(const std::vector<GapPart>& parts) {
   return list;
 }
 
+/// Of one side: the step without the profiler, and what profiling adds to it.
+Json UntracedJson(std::optional<int64_t> untraced_ns, Basis basis,
+                  Rational wall) {
+  Json json = {{"step_ns", JsonInt(untraced_ns)}, {"added_ns", nullptr}};
+  if (untraced_ns && basis == Basis::kWall)
+    json["added_ns"] = JsonRational(wall - Rational{*untraced_ns, 1});
+  return json;
+}
+
 Json AmountsJson(const SideAmounts& amounts) {
   return {{"count", JsonInt(amounts.count)},
           {"sum_ns", JsonInt(amounts.sum_ns)},
@@ -176,6 +185,11 @@ void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
                             {"unknown", comparable.unknown}});
   out.Member("setup", SetupJson(result.setup));
   out.Member("gap", GapJson(result.gap));
+  out.Member("untraced",
+             {{"a", UntracedJson(result.untraced.a, result.gap.basis,
+                                 result.gap.a_total)},
+              {"b", UntracedJson(result.untraced.b, result.gap.basis,
+                                 result.gap.b_total)}});
   out.Member("gap_parts", PartsJson(result.gap_parts));
   out.Member("a_totals", SideJson(result.a_totals));
   out.Member("b_totals", SideJson(result.b_totals));

@@ -72,7 +72,10 @@ void AddStepDoubts(const LedgerResult& ledger,
                    std::vector<std::string>& doubts) {
   const Steps& steps = ledger.steps;
   if (!steps.cross_check_agrees)
-    doubts.push_back("the step borders are in doubt: " + steps.cross_check);
+    doubts.push_back(fmt::format(
+        "{}the step borders are in doubt: {}",
+        ledger.source.info.truncated ? "the file is cut off, so " : "",
+        steps.cross_check));
   if (ledger.per_step.wall.n == 0) {
     doubts.push_back(
         "wall and idle time are unknown: no step here is followed by another");
@@ -172,7 +175,6 @@ std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group) {
                                 steps.cross_check_agrees ? "" : " DISAGREES",
                                 Sentence(steps.cross_check)));
   }
-  for (const std::string& note : steps.notes) lines.push_back(Sentence(note));
   for (const LeftOutReason& reason : LeftOutReasons(steps, group))
     lines.push_back(LeftOutText(reason, ""));
   return lines;

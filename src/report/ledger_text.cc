@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "ledger/capture_run.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_tables.h"
 #include "report/printed_ledger.h"
@@ -129,6 +130,12 @@ Section VerdictSection(const LedgerResult& ledger) {
   Section section;
   section.before.push_back(
       fmt::format("{}  {}", Quoted(ledger.source.label), SideFacts(ledger)));
+  if (IsCaptureRun(ledger)) {
+    section.after.push_back(fmt::format(
+        "This is no inference: the run {}. What follows is what little ran "
+        "beside the capture.",
+        CaptureRunText(ledger)));
+  }
   section.after.push_back(HeadlineText(ledger));
   if (WallKnown(ledger))
     section.after.push_back(BusyText(ledger));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/printed_ledger.h"
 
-#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
+
+#include "report/printed_categories.h"
 
 namespace inferdiff {
 
@@ -12,22 +13,19 @@ PrintedLedger PrintLedger(const LedgerResult& ledger, int64_t steps,
                           Precision precision) {
   PrintedLedger printed;
   printed.step = RoundParts(TotalsOf(ledger.per_step), steps, precision);
-  std::vector<Rational> times, hidden;
-  for (const Amounts& row : ledger.categories) {
-    times.push_back({row.attributed_ns, steps});
-    hidden.push_back({row.hidden_ns(), steps});
+  std::array<CategoryTotal, kCategoryCount> totals;
+  for (size_t i = 0; i < kCategoryCount; ++i) {
+    const Amounts& row = ledger.categories[i];
+    totals[i] = {row.attributed_ns, row.hidden_ns()};
   }
-  const std::vector<size_t> one(kCategoryCount, 0);
-  const std::vector<int64_t> by_category =
-      ApportionWithin(times, one, {printed.step.busy}, precision);
-  std::copy(by_category.begin(), by_category.end(), printed.times.begin());
-  const std::vector<int64_t> hidden_digits =
-      ApportionWithin(hidden, one, {printed.step.hidden}, precision);
-  std::copy(hidden_digits.begin(), hidden_digits.end(), printed.hidden.begin());
+  const PrintedCategories categories =
+      PrintCategories(totals, steps, printed.step, precision);
+  printed.times = categories.times;
+  printed.hidden = categories.hidden;
 
+  std::vector<Rational> times;
   std::map<std::pair<std::string_view, Category>, size_t> index;
   std::vector<size_t> category_of, family_of;
-  times.clear();
   for (const FamilyRow& family : ledger.families) {
     index.emplace(std::pair{std::string_view(family.family), family.category},
                   times.size());
@@ -35,7 +33,8 @@ PrintedLedger PrintLedger(const LedgerResult& ledger, int64_t steps,
     category_of.push_back(static_cast<size_t>(family.category));
   }
   printed.families =
-      ApportionWithin(times, category_of, by_category, precision);
+      ApportionWithin(times, category_of,
+                      {printed.times.begin(), printed.times.end()}, precision);
   times.clear();
   for (const KernelRow& kernel : ledger.kernels) {
     times.push_back({kernel.amounts.attributed_ns, steps});

@@ -2,6 +2,9 @@
 #include "report/printed_side.h"
 
 #include <algorithm>
+#include <string_view>
+
+#include "report/printed_categories.h"
 
 namespace inferdiff {
 namespace {
@@ -18,24 +21,17 @@ StepParts TotalsOf(const SideTotals& side) {
   return totals;
 }
 
-/// Which group each category that occurs is in.
-struct Tree {
-  std::vector<Category> categories;
-  std::vector<size_t> group_of;  // by index in `categories`
-};
-
-Tree TreeOf(const CompareResult& result) {
-  Tree tree;
-  for (size_t g = 0; g < result.groups.size(); ++g) {
-    const GroupComparison& group = result.groups[g];
-    const auto add = [&](const CategoryComparison& row) {
-      tree.categories.push_back(*CategoryFromId(row.id));
-      tree.group_of.push_back(g);
-    };
-    for (const CategoryComparison& part : group.parts) add(part);
-    if (group.parts.empty()) add(group.whole);
-  }
-  return tree;
+/// Index in CategoryGroups() of a group, or of the one that a category is in: a
+/// group of which one category occurs stands under that one's id.
+size_t IndexOf(std::string_view id) {
+  const auto is = [&](const CategoryGroup& group) {
+    return group.id == id ||
+           std::any_of(group.members.begin(), group.members.end(),
+                       [&](Category member) { return IdOf(member) == id; });
+  };
+  const auto& groups = CategoryGroups();
+  const auto found = std::find_if(groups.begin(), groups.end(), is);
+  return static_cast<size_t>(found - groups.begin());
 }
 
 }  // namespace
@@ -44,40 +40,24 @@ PrintedSide PrintSide(const CompareResult& result, Side side, int64_t steps,
                       Precision precision) {
   const SideTotals& totals =
       side == Side::kA ? result.a_totals : result.b_totals;
-  const auto amounts_member =
-      side == Side::kA ? &CategoryComparison::a : &CategoryComparison::b;
+  std::array<CategoryTotal, kCategoryCount> amounts;
+  for (size_t i = 0; i < kCategoryCount; ++i) {
+    const SideAmounts& row = totals.categories[i];
+    amounts[i] = {row.attributed_ns, row.sum_ns - row.attributed_ns};
+  }
   PrintedSide printed;
   printed.step = RoundParts(TotalsOf(totals), steps, precision);
-  std::vector<Rational> times, hidden;
+  const PrintedCategories categories =
+      PrintCategories(amounts, steps, printed.step, precision);
+  printed.times = categories.times;
+  for (size_t i = 0; i < kCategoryCount; ++i)
+    printed.sums[i] = categories.times[i] + categories.hidden[i];
   for (const GroupComparison& group : result.groups) {
-    const SideAmounts& amounts = group.whole.*amounts_member;
-    times.push_back({amounts.attributed_ns, steps});
-    hidden.push_back({amounts.sum_ns - amounts.attributed_ns, steps});
+    const size_t g = IndexOf(group.whole.id);
+    printed.group_times.push_back(categories.group_times.at(g));
+    printed.group_sums.push_back(categories.group_times.at(g) +
+                                 categories.group_hidden.at(g));
   }
-  const std::vector<size_t> one(times.size(), 0);
-  printed.group_times =
-      ApportionWithin(times, one, {printed.step.busy}, precision);
-  printed.group_sums =
-      ApportionWithin(hidden, one, {printed.step.hidden}, precision);
-  const Tree tree = TreeOf(result);
-  times.clear();
-  hidden.clear();
-  for (const Category category : tree.categories) {
-    const SideAmounts& row = totals.categories[static_cast<size_t>(category)];
-    times.push_back({row.attributed_ns, steps});
-    hidden.push_back({row.sum_ns - row.attributed_ns, steps});
-  }
-  const auto time_digits =
-      ApportionWithin(times, tree.group_of, printed.group_times, precision);
-  const auto hidden_digits =
-      ApportionWithin(hidden, tree.group_of, printed.group_sums, precision);
-  for (size_t i = 0; i < tree.categories.size(); ++i) {
-    const auto category = static_cast<size_t>(tree.categories[i]);
-    printed.times[category] = time_digits[i];
-    printed.sums[category] = time_digits[i] + hidden_digits[i];
-  }
-  for (size_t g = 0; g < printed.group_sums.size(); ++g)
-    printed.group_sums[g] += printed.group_times[g];
   return printed;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
@@ -120,6 +121,52 @@ std::string Elide(const Column& column, const std::string& text, size_t width) {
   return ElideMiddle(std::string(kEllipsis) + text.substr(space + 2), width);
 }
 
+// Where the word begins in which these rows of a column first differ; npos if
+// they are all the same.
+size_t FirstDifference(const std::vector<std::string>& texts,
+                       const std::vector<size_t>& rows) {
+  const std::string& first = texts[rows.front()];
+  size_t common = std::string::npos;
+  for (const size_t row : rows) {
+    const std::string& other = texts[row];
+    if (other == first) continue;
+    const size_t most = std::min({first.size(), other.size(), common});
+    const auto end = first.begin() + static_cast<std::ptrdiff_t>(most);
+    common = static_cast<size_t>(
+        std::mismatch(first.begin(), end, other.begin()).first - first.begin());
+  }
+  if (common == std::string::npos || common == 0) return common;
+  constexpr size_t kLongWord = 12;
+  const size_t before = first.find_last_of("_:<, ", common - 1);
+  if (before != std::string::npos && common - before <= kLongWord)
+    return before + 1;
+  // Not inside a character of several bytes.
+  while (common > 0 &&
+         (static_cast<unsigned char>(first[common]) & 0xC0) == 0x80)
+    --common;
+  return common;
+}
+
+// Names that would look alike lose their common head instead of their middle:
+// kernels of one library differ late.
+void ElideColumn(const Column& column, size_t width,
+                 std::vector<std::string>* texts) {
+  const std::vector<std::string> whole = *texts;
+  std::map<std::string, std::vector<size_t>> alike;
+  for (size_t row = 0; row < whole.size(); ++row) {
+    (*texts)[row] = Elide(column, whole[row], width);
+    alike[(*texts)[row]].push_back(row);
+  }
+  for (const auto& [text, rows] : alike) {
+    const size_t at =
+        rows.size() > 1 ? FirstDifference(whole, rows) : std::string::npos;
+    if (at == std::string::npos) continue;
+    for (const size_t row : rows)
+      (*texts)[row] =
+          ElideMiddle(kEllipsis.data() + whole[row].substr(at), width);
+  }
+}
+
 Grid Measure(const Table& table, size_t room) {
   Grid grid;
   for (size_t c = 0; c < table.columns.size(); ++c) {
@@ -134,8 +181,7 @@ Grid Measure(const Table& table, size_t room) {
   Squeeze(table, room, grid);
   for (size_t c = 0; c < table.columns.size(); ++c) {
     if (!table.columns[c].elastic) continue;
-    for (std::string& text : grid.columns[c])
-      text = Elide(table.columns[c], text, grid.widths[c]);
+    ElideColumn(table.columns[c], grid.widths[c], &grid.columns[c]);
   }
   return grid;
 }

@@ -90,13 +90,22 @@ inline LedgerResult LedgerOfFile(const std::string& path, const RuleSet& rules,
   return ledger;
 }
 
+/// All that `write` hands to a sink.
+template <typename Write>
+std::string Written(const Write& write) {
+  std::string text;
+  write([&text](std::string_view piece) { text += piece; });
+  return text;
+}
+
 /// The JSON, checked; of a file that is refused the error's id and sentence.
 inline std::string LedgerOutcome(const std::string& path, const RuleSet& rules,
                                  unsigned threads) {
   try {
     const LedgerResult ledger = LedgerOfFile(path, rules, threads);
     CheckSteps(ledger);
-    std::string text = LedgerJsonText(ledger);
+    std::string text =
+        Written([&](const TextSink& sink) { WriteLedgerJson(ledger, sink); });
     CheckLedgerText(text);
     return text;
   } catch (const InputError& error) {
@@ -122,7 +131,8 @@ inline bool CompareFiles(const std::string& path, const LedgerResult& other,
     const Document page = CompareDocument(result);
     if (TerminalText(page, {}).empty() || MarkdownDocument(page).empty() ||
         CompareTsvText(result).empty() ||
-        !nlohmann::json::accept(CompareJsonText(result))) {
+        !nlohmann::json::accept(Written(
+            [&](const TextSink& sink) { WriteCompareJson(result, sink); }))) {
       FailWhole("an empty or broken comparison");
     }
     return true;

@@ -36,6 +36,20 @@ TEST(TerminalTable, ElidesTheElasticColumnOnly) {
       std::string(17, 'x') + "\u2026" + std::string(8, 'x') + "  10.25  1.5");
 }
 
+// Two kernels of one library must not be printed as the same name.
+TEST(TerminalTable, ShowsWhereTwoNamesDiffer) {
+  Table table = Sample();
+  const std::string head(40, 'h'), tail(40, 't');
+  table.rows[0].cells[0].text = head + "_QKV_" + tail;
+  table.rows[1].cells[0].text = head + "_reduce_" + tail;
+  const std::string text = TerminalTable(table, {.width = 40});
+  EXPECT_NE(text.find("\u2026QKV_ttt"), text.npos) << text;
+  EXPECT_NE(text.find("\u2026reduce_ttt"), text.npos) << text;
+  table.rows[1].cells[0].text = table.rows[0].cells[0].text;
+  EXPECT_NE(TerminalTable(table, {.width = 40}).find("hhh\u2026ttt"),
+            text.npos);
+}
+
 TEST(TerminalTable, TightensTheGapsOfAWideTable) {
   Table table;
   table.columns = {{"a", Align::kLeft}, {"b"}, {"c"}};

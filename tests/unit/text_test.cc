@@ -49,6 +49,14 @@ TEST(Wrap, BreaksAtSpaces) {
   EXPECT_EQ(Wrap("", 4), Lines{});
 }
 
+TEST(Wrap, KeepsAUnitWithItsNumber) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(Wrap("takes 37 % of it", 9), (Lines{"takes", "37 % of", "it"}));
+  EXPECT_EQ(Wrap("takes 37 \u00b5s, more", 9),
+            (Lines{"takes", "37 \u00b5s,", "more"}));
+  EXPECT_EQ(Wrap("one two \u00b7 six", 8), (Lines{"one", "two \u00b7", "six"}));
+}
+
 TEST(MarkdownCode, NothingInsideIsMarkup) {
   EXPECT_EQ(MarkdownCode("k<a|b>*", true), "`k<a\\|b>*`");
   EXPECT_EQ(MarkdownCode("k|"), "`k|`");
