@@ -26,7 +26,7 @@ NameId StringPool::Intern(std::string_view text) {
 
 std::string_view StringPool::Store(std::string_view text) {
   constexpr size_t kBlock = 16 * 1024;
-  if (text.empty()) return {};
+  if (text.empty()) return "";  // callers copy from what they get
   if (text.size() > free_bytes_) {
     const size_t bytes = text.size() > kBlock / 4 ? text.size() : kBlock;
     blocks_.push_back(std::make_unique<char[]>(bytes));

@@ -278,11 +278,11 @@ int64_t SqliteRows::Int(size_t column) const {
 }
 
 std::string_view SqliteRows::Text(size_t column) const {
-  if (!IsText(column)) return {};
+  if (!IsText(column)) return "";
   const auto* const text = sqlite3_column_text(statement_, place_[column]);
+  if (text == nullptr) return "";
   const int size = sqlite3_column_bytes(statement_, place_[column]);
-  return {reinterpret_cast<const char*>(text),
-          text == nullptr ? 0 : static_cast<size_t>(size)};
+  return {reinterpret_cast<const char*>(text), static_cast<size_t>(size)};
 }
 
 }  // namespace inferdiff

@@ -110,6 +110,7 @@ TEST_F(SqliteDatabaseTest, TellsTypesApart) {
     seen += std::string(rows.Text(1)) + ";";
     EXPECT_FALSE(rows.IsInt(2));
     EXPECT_EQ(rows.Int(2), 0);
+    EXPECT_NE(rows.Text(1).data(), nullptr);
   }
   EXPECT_EQ(seen, "int a;other ;other ;other ;");
 }
