@@ -47,7 +47,7 @@ uint64_t HashText(std::string_view text, uint64_t key) {
   if (left >= 8) {
     low = Load(p, 8);
     high = Load(p + left - 8, 8);
-  } else {
+  } else if (left > 0) {  // an empty text may point nowhere
     low = Load(p, left);
   }
   return FoldedMultiply(FoldedMultiply(low ^ kOdd2 ^ key, high ^ state),

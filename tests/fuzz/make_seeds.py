@@ -70,6 +70,7 @@ def seeds():
         "no_colon": swap('"pid": ', '"pid" '),
         "bad_numbers": swap("8.5", "-inf"),
         "huge_integer": swap('"device": 0', '"device": 98765432109876543210'),
+        "empty_name": odd(event(2, name="")),
         "bad_utf8": odd(event(2, name="a\udcff\udcc3")),
         "control": odd(event(2, name="a\nb\x01")),
         "twice": swap('"device": 0', '"device": 0, "device": 1'),

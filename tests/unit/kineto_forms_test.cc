@@ -165,6 +165,16 @@ TEST(KinetoForms, DevicesAndStreamsAsTheyAreWritten) {
   }
 }
 
+TEST(KinetoForms, AnEmptyNameIsAName) {
+  std::vector<std::string> events = Plain(9);
+  events[17] = Kernel(4, "");
+  const std::string text = TraceOf(events);
+  ExpectOneOutcome(text);
+  const SourceFile file = Read(text);
+  EXPECT_EQ(file.traces[0].ops.size(), 9U);
+  EXPECT_EQ(Counts(file), "");
+}
+
 TEST(KinetoForms, OneLaneHoweverItsNumberIsWritten) {
   std::vector<std::string> events = Plain(9);
   events[5] =
