@@ -232,8 +232,9 @@ def comparable(ledger, lacks):
             kernels[key + path] += value
     device = ledger["trace"]["device"]
     parts = {
-        "devices": [row for row in ledger["devices"]
-                    if row["device"] == device],
+        # The rank stands in Kineto's metadata only.
+        "devices": [{k: v for k, v in row.items() if k != "rank"}
+                    for row in ledger["devices"] if row["device"] == device],
         "steps": {key: ledger["steps"][key] for key in
                   ("count", "used", "evidence", "groups", "excluded")},
         "per_step": ledger["per_step"],

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/load_set.h"
 #include "cli/one_trace.h"
 #include "cli/progress.h"
 #include "cli/separator.h"
@@ -26,10 +27,11 @@ constexpr std::string_view kHelp =
 
 How far apart the steps of two traces are, what the gap is made of, whether the
 comparison is fair, and what to do first. A is named before the --, B behind
-it. A server_args.json beside a trace tells its set-up, unless both traces lie
-in one folder.
+it. Each side is one rank's trace, or the traces of a set of ranks: several
+files, a folder of them or a pattern in quotes. A server_args.json beside a
+trace tells its set-up, unless both sides lie in one folder.
 
-Usage: inferdiff compare [OPTION]... A -- B
+Usage: inferdiff compare [OPTION]... A... -- B...
 
       --untraced-a US  A's step time without the profiler in microseconds, such
                        as 4400.5: says what profiling costs (default: unknown)
@@ -54,7 +56,7 @@ struct CompareArguments {
 };
 
 struct Sides {
-  std::string a, b;
+  std::vector<std::string> a, b;
 };
 
 Sides SplitSides(const std::vector<std::string>& words) {
@@ -75,28 +77,27 @@ Sides SplitSides(const std::vector<std::string>& words) {
                           a.empty() ? "before" : "behind"),
               "write `inferdiff compare A -- B`");
   }
-  if (a.size() > 1 || b.size() > 1) {
-    FailUsage(
-        fmt::format("{} files are named for side {}",
-                    std::max(a.size(), b.size()), a.size() > 1 ? "A" : "B"),
-        "name one rank's file a side; sets of ranks are not read yet");
-  }
-  return {a[0], b[0]};
+  return {a, b};
 }
 
-// The set-up files of two traces in one folder would be the same one, and it
+// The first of a side's ranks: a server_args.json lies beside it.
+const std::string& FirstOf(const SideLoader& side) {
+  return side.inputs().files[0].path;
+}
+
+// The set-up files of two sides in one folder would be the same one, and it
 // cannot be known whose it is.
-bool InOneFolder(const Sides& sides) {
+bool InOneFolder(const std::string& a, const std::string& b) {
   std::error_code error;
-  return fs::equivalent(fs::absolute(sides.a).parent_path(),
-                        fs::absolute(sides.b).parent_path(), error);
+  return fs::equivalent(fs::absolute(a).parent_path(),
+                        fs::absolute(b).parent_path(), error);
 }
 
-void SayIgnored(const Sides& sides) {
-  const ServerFacts server = ReadServerArgsBeside(sides.a);
+void SayIgnored(const std::string& trace_path) {
+  const ServerFacts server = ReadServerArgsBeside(trace_path);
   if (server.facts.empty() && server.problem.empty()) return;
   fmt::print(stderr,
-             "inferdiff: server_args.json is not used: both traces lie beside "
+             "inferdiff: server_args.json is not used: both sides lie beside "
              "it, and it does not say whose it is\n");
 }
 
@@ -108,26 +109,30 @@ SetupFacts FactsOf(const std::string& trace_path) {
 }
 
 struct LoadedPair {
-  LoadedTrace a, b;
+  std::unique_ptr<SideLoader> a, b;
 };
+
+bool IsSmall(const std::vector<std::string>& words) {
+  constexpr uintmax_t kSmall = 4 << 20;
+  std::error_code error;
+  const uintmax_t size = fs::file_size(words[0], error);
+  return words.size() == 1 && !error && size <= kSmall;
+}
 
 // Small files are read one after the other: a thread costs more than they do.
 LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
-                    const RuleSet& rules) {
-  constexpr uintmax_t kSmall = 4 << 20;
-  Progress progress(2);
+                    const RuleSet& rules, Progress* progress) {
   unsigned threads = arguments.common.threads > 0
                          ? arguments.common.threads
                          : std::max(1U, std::thread::hardware_concurrency());
-  std::error_code error;
-  const uintmax_t size =
-      std::min(fs::file_size(sides.a, error), fs::file_size(sides.b, error));
-  const bool parallel = threads > 1 && !error && size > kSmall;
+  const bool parallel = threads > 1 && !IsSmall(sides.a) && !IsSmall(sides.b);
   const unsigned each = parallel ? (threads + 1) / 2 : threads;
   const auto load_a = [&] {
-    return LoadTrace(
+    return std::make_unique<SideLoader>(
         sides.a, rules,
-        {each, {arguments.device.a, arguments.rank.a}, progress.ForFile(0)});
+        LoadOptions{each,
+                    {arguments.device.a, arguments.rank.a},
+                    progress->ForFile(0)});
   };
   auto future =
       std::async(parallel ? std::launch::async : std::launch::deferred, load_a);
@@ -136,9 +141,11 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
   std::exception_ptr failed;
   LoadedPair pair;
   try {
-    pair.b = LoadTrace(
+    pair.b = std::make_unique<SideLoader>(
         sides.b, rules,
-        {each, {arguments.device.b, arguments.rank.b}, progress.ForFile(1)});
+        LoadOptions{each,
+                    {arguments.device.b, arguments.rank.b},
+                    progress->ForFile(1)});
   } catch (...) {
     failed = std::current_exception();
   }
@@ -151,17 +158,20 @@ CompareResult CompareSides(const Sides& sides,
                            const CompareArguments& arguments,
                            const RuleSet& rules,
                            const CompareOptions& options) {
-  LoadedPair pair = LoadBoth(sides, arguments, rules);
-  const GroupChoice chosen = ChooseGroups(pair.a.steps, pair.b.steps);
-  const bool ambiguous = InOneFolder(sides);
-  if (ambiguous) SayIgnored(sides);
-  const SetupFacts facts_a = ambiguous ? SetupFacts() : FactsOf(sides.a);
-  const SetupFacts facts_b = ambiguous ? SetupFacts() : FactsOf(sides.b);
+  Progress progress(2);
+  LoadedPair pair = LoadBoth(sides, arguments, rules, &progress);
+  SayPassedOver(pair.a->inputs());
+  SayPassedOver(pair.b->inputs());
+  const GroupChoice chosen = ChooseGroups(pair.a->steps(), pair.b->steps());
+  const std::string first_a = FirstOf(*pair.a);
+  const std::string first_b = FirstOf(*pair.b);
+  const bool ambiguous = InOneFolder(first_a, first_b);
+  if (ambiguous) SayIgnored(first_a);
+  const SetupFacts facts_a = ambiguous ? SetupFacts() : FactsOf(first_a);
+  const SetupFacts facts_b = ambiguous ? SetupFacts() : FactsOf(first_b);
   const SideChoice& group = arguments.group;
-  LedgerResult a =
-      AccountTrace(std::move(pair.a), rules, group.a.value_or(chosen.a));
-  LedgerResult b =
-      AccountTrace(std::move(pair.b), rules, group.b.value_or(chosen.b));
+  LedgerResult a = std::move(*pair.a).Account(group.a.value_or(chosen.a));
+  LedgerResult b = std::move(*pair.b).Account(group.b.value_or(chosen.b));
   return Compare(std::move(a), facts_a, std::move(b), facts_b, options);
 }
 
@@ -172,7 +182,9 @@ int Run(const CompareArguments& arguments) {
   options.untraced = arguments.untraced;
   if (!arguments.category.empty())
     options.category = CategoryOption(arguments.category);
-  Outputs outputs(common, {sides.a, sides.b}, kAllFormats);
+  std::vector<std::string> inputs = sides.a;
+  inputs.insert(inputs.end(), sides.b.begin(), sides.b.end());
+  Outputs outputs(common, inputs, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
   const CompareResult result = CompareSides(sides, arguments, rules, options);
   WriteReport(outputs,

@@ -12,7 +12,11 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/number.h"
+#include "base/text.h"
 #include "cli/load.h"
+#include "cli/options.h"
+#include "cli/output.h"
 #include "readers/file_name.h"
 #include "readers/reader.h"
 
@@ -128,15 +132,15 @@ void AddWord(const std::string& word, std::vector<Found>* found,
   for (const std::string& path : paths) AddWord(path, found, passed_over);
 }
 
-void DropDoubles(std::vector<Found>* found) {
+void RefuseDoubles(const std::vector<Found>& found) {
   std::set<std::string> seen;
-  const auto again = [&](const Found& file) {
+  for (const Found& file : found) {
     std::error_code error;
     const fs::path real = fs::canonical(file.path, error);
-    return !seen.insert(error ? file.path : real.string()).second;
-  };
-  found->erase(std::remove_if(found->begin(), found->end(), again),
-               found->end());
+    if (seen.insert(error ? file.path : real.string()).second) continue;
+    FailUsage(Printable(file.path) + " is named twice",
+              "name each rank's trace once");
+  }
 }
 
 /// What a folder holds must be one capture: ranks of two would be summed up.
@@ -210,17 +214,43 @@ void NumberRanks(const std::vector<Found>& found, InputSet* set) {
                    });
 }
 
-/// "runs/mi355x/" and "runs/mi355x/*DECODE*" -> "mi355x".
+/// What the names of the files have in common in front of their ranks:
+/// "run-TP-0", "run-TP-1" -> "run".
+std::string CommonName(const InputSet& set) {
+  std::string common = LabelOf(set.files[0].path);
+  for (const InputFileName& file : set.files) {
+    const std::string label = LabelOf(file.path);
+    const auto apart =
+        std::mismatch(common.begin(), common.end(), label.begin(), label.end());
+    common.erase(apart.first, common.end());
+  }
+  const auto drop = [&](std::string_view ending) {
+    if (common.ends_with(ending)) common.resize(common.size() - ending.size());
+  };
+  const auto trim = [&] {
+    while (!common.empty() && (common.back() == '-' || common.back() == '_' ||
+                               common.back() == '.')) {
+      common.pop_back();
+    }
+  };
+  trim();
+  for (const std::string_view word : {"TP", "rank", "tp"}) drop(word);
+  trim();
+  return common;
+}
+
+/// "runs/mi355x/" -> "mi355x"; of files their common name.
 std::string LabelOfSet(const std::vector<std::string>& words,
                        const InputSet& set) {
   if (set.files.size() == 1) return LabelOf(set.files[0].path);
   std::error_code error;
-  fs::path first = words[0];
-  if (!fs::is_directory(first, error)) first = first.parent_path();
-  first = fs::absolute(first, error).lexically_normal();
-  if (!first.has_filename()) first = first.parent_path();
-  const std::string folder = first.filename().string();
-  return folder.empty() ? LabelOf(set.files[0].path) : folder;
+  if (words.size() == 1 && fs::is_directory(words[0], error)) {
+    fs::path folder = fs::absolute(words[0], error).lexically_normal();
+    if (!folder.has_filename()) folder = folder.parent_path();
+    if (folder.has_filename()) return folder.filename().string();
+  }
+  const std::string common = CommonName(set);
+  return common.empty() ? LabelOf(set.files[0].path) : common;
 }
 
 }  // namespace
@@ -229,11 +259,24 @@ InputSet ExpandInputs(const std::vector<std::string>& words) {
   InputSet set;
   std::vector<Found> found;
   for (const std::string& word : words) AddWord(word, &found, &set.passed_over);
-  DropDoubles(&found);
+  RefuseDoubles(found);
   ExpectOneCapture(found);
   NumberRanks(found, &set);
   set.label = LabelOfSet(words, set);
   return set;
+}
+
+void SayPassedOver(const InputSet& set) {
+  if (set.passed_over.empty()) return;
+  std::string names;
+  constexpr size_t kNamed = 3;
+  for (size_t i = 0; i < set.passed_over.size() && i < kNamed; ++i)
+    names += (i == 0 ? "" : ", ") + Printable(set.passed_over[i]);
+  if (set.passed_over.size() > kNamed)
+    names += fmt::format(" and {} more", set.passed_over.size() - kNamed);
+  WriteMessage(fmt::format(
+      "inferdiff: {} of the folder passed over, not a rank's trace: {}\n",
+      Plural(static_cast<int64_t>(set.passed_over.size()), "file"), names));
 }
 
 }  // namespace inferdiff

@@ -31,4 +31,7 @@ struct InputSet {
 /// or stage, so that the user says which.
 InputSet ExpandInputs(const std::vector<std::string>& words);
 
+/// Says on stderr which files of folders were passed over, if any.
+void SayPassedOver(const InputSet& set);
+
 }  // namespace inferdiff

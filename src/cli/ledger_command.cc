@@ -14,9 +14,11 @@ constexpr std::string_view kHelp =
     R"(Example: inferdiff ledger TP-0.trace.json.gz
 
 Where the time of a trace's steps goes: each nanosecond of a step has one
-owner, a category of kernels, somebody else's work or idleness.
+owner, a category of kernels, somebody else's work or idleness. Of several
+files, a folder of them or a pattern in quotes the ranks are put together:
+clocks aligned, waiting for other ranks told from communication.
 
-Usage: inferdiff ledger [OPTION]... TRACE
+Usage: inferdiff ledger [OPTION]... TRACE...
 
       --top N          kernels and families to list (default: 10)
 )";
@@ -28,10 +30,10 @@ struct LedgerArguments {
 
 int Run(const LedgerArguments& arguments) {
   const CommonOptions& common = arguments.trace.common;
-  ExpectOneTrace("ledger", arguments.trace.paths);
+  ExpectTraces("ledger", arguments.trace.paths);
   Outputs outputs(common, arguments.trace.paths, kAllFormats);
   const RuleSet rules = LoadRules(common.rules_path);
-  const LedgerResult ledger = AccountOne(arguments.trace, rules);
+  const LedgerResult ledger = AccountSide(arguments.trace, rules);
   const auto top = static_cast<size_t>(arguments.top);
   WriteReport(outputs,
               {[&] { return LedgerDocument(ledger, top); },

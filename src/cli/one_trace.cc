@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/one_trace.h"
 
+#include "cli/load_set.h"
 #include "cli/progress.h"
 
 namespace inferdiff {
@@ -34,6 +35,15 @@ LoadedTrace LoadOne(const OneTraceOptions& options, const RuleSet& rules) {
 
 LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules) {
   return AccountTrace(LoadOne(options, rules), rules, options.group);
+}
+
+LedgerResult AccountSide(const OneTraceOptions& options, const RuleSet& rules) {
+  Progress progress(1);
+  SideLoader loader(
+      options.paths, rules,
+      {options.common.threads, options.device, progress.ForFile(0)});
+  SayPassedOver(loader.inputs());
+  return std::move(loader).Account(options.group);
 }
 
 void WriteReport(Outputs& outputs, const ReportForms& forms) {

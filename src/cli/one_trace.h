@@ -36,6 +36,8 @@ CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
 
 LoadedTrace LoadOne(const OneTraceOptions& options, const RuleSet& rules);
 LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules);
+/// Of all that is named: a rank, or a set of them.
+LedgerResult AccountSide(const OneTraceOptions& options, const RuleSet& rules);
 
 /// A report in each of its forms, made when asked for.
 struct ReportForms {

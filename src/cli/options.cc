@@ -259,14 +259,17 @@ void FailUnknown(const CLI::App& app, const std::vector<std::string>& extras) {
                 SeeHelp(app));
 }
 
+void ExpectTraces(const std::string& command,
+                  const std::vector<std::string>& paths) {
+  if (!paths.empty()) return;
+  FailUsage("no trace is named",
+            fmt::format("write `inferdiff {} TRACE`; see `inferdiff {} --help`",
+                        command, command));
+}
+
 void ExpectOneTrace(const std::string& command,
                     const std::vector<std::string>& paths) {
-  if (paths.empty()) {
-    FailUsage("no trace is named",
-              fmt::format("write `inferdiff {} TRACE`; see `inferdiff {} "
-                          "--help`",
-                          command, command));
-  }
+  ExpectTraces(command, paths);
   if (paths.size() > 1) {
     FailUsage(
         fmt::format("{} traces are named; `inferdiff {}` takes one",

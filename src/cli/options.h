@@ -78,6 +78,10 @@ CategoryGroup CategoryOption(const std::string& id);
 [[noreturn]] void FailUnknown(const CLI::App& app,
                               const std::vector<std::string>& extras);
 
+/// One trace or more; a usage error that says what to write instead.
+void ExpectTraces(const std::string& command,
+                  const std::vector<std::string>& paths);
+
 /// Exactly one trace; a usage error that says what to write instead.
 void ExpectOneTrace(const std::string& command,
                     const std::vector<std::string>& paths);

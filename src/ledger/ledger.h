@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/rational.h"
 #include "base/stat.h"
 #include "classify/classify.h"
 #include "ledger/collectives.h"
@@ -213,8 +214,8 @@ struct RankRow {
   /// Sums of durations, without rank wait.
   std::array<int64_t, kCategoryCount> category_sum_ns{};
   RankAlignment alignment;
-  /// Collectives in which it arrived last, and what the first rank to arrive
-  /// waited in them altogether.
+  /// Collectives of used steps in which it arrived last, and what the first
+  /// rank to arrive waited in them altogether.
   uint64_t last_arrivals = 0;
   int64_t caused_wait_ns = 0;
   /// Of that, what it was idle before for longer than the others were.
@@ -232,6 +233,39 @@ struct LongWait {
   std::string name;  // family
   int64_t wait_ns = 0;
   int64_t duration_ns = 0;
+};
+
+/// A rank that the others wait for, all times a step.
+struct Straggler {
+  uint32_t rank = 0;  // index in LedgerResult::ranks
+  uint64_t last_arrivals = 0;
+  uint64_t collectives = 0;  // of used steps, whoever arrived last
+  Rational caused_wait;      // what the first to arrive waits for it
+  /// Of that, time in which it was idle for longer than the others were: its
+  /// host was late. The rest it worked.
+  Rational caused_idle;
+  /// What it does more of than the other ranks' mean, communication aside: the
+  /// largest excess.
+  std::optional<Category> category;
+  Rational excess;  // 0 without a category
+};
+
+/// A category that ranks spend unlike time on.
+struct Imbalance {
+  Category category = Category::kUnclassified;
+  uint32_t least = 0, most = 0;  // indices in LedgerResult::ranks
+  Rational least_ns, most_ns;    // sums of durations a step
+};
+
+struct RankFindings {
+  /// The rank that causes half of all waiting or more.
+  std::optional<Straggler> straggler;
+  /// No rank does, and yet ranks wait for each other: in turns.
+  bool in_turns = false;
+  /// At least a tenth, and a fiftieth of the wall, apart; largest first.
+  std::vector<Imbalance> imbalances;
+  // By mean wall, where they are a hundredth apart or more.
+  std::optional<uint32_t> slowest, fastest;
 };
 
 /// One side of a comparison, complete: nothing needs the trace again. Of a
@@ -265,6 +299,7 @@ struct LedgerResult {
   // Of a rank set; of a single rank all empty.
   std::vector<RankRow> ranks;        // by rank, then label
   std::vector<LongWait> long_waits;  // longest first, at most 20
+  RankFindings rank_findings;
   uint64_t matched_collectives = 0;
 };
 

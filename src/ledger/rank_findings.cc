@@ -48,9 +48,12 @@ Straggler Describe(const LedgerResult& ledger,
   Straggler found;
   found.rank = rank;
   found.last_arrivals = row.last_arrivals;
+  for (const RankRow& other : ledger.ranks)
+    found.collectives += other.last_arrivals;
   found.caused_wait = PerStepOf(row, row.caused_wait_ns);
   found.caused_idle = PerStepOf(row, row.caused_idle_ns);
   for (size_t i = 0; i < kCategoryCount; ++i) {
+    if (static_cast<Category>(i) == Category::kCommunication) continue;
     const Rational excess = PerStepOf(row, row.category_sum_ns[i]) -
                             MeanOfOthers(ledger, joined, rank, i);
     if (!(found.excess < excess)) continue;
@@ -124,7 +127,9 @@ RankFindings FindAmongRanks(const LedgerResult& ledger) {
       joined.begin(), joined.end(), [&](uint32_t a, uint32_t b) {
         return WallOf(ledger.ranks[a]) < WallOf(ledger.ranks[b]);
       });
-  if (ledger.ranks[*slowest].walls > 0) {
+  const Rational most = WallOf(ledger.ranks[*slowest]);
+  const Rational apart = most - WallOf(ledger.ranks[*fastest]);
+  if (apart.num > 0 && !(apart < Fraction(most, 100))) {
     found.slowest = *slowest;
     found.fastest = *fastest;
   }

@@ -62,10 +62,6 @@ struct Mode {
   int64_t width_ns = 0;  // of the narrowest band that holds 40 % of them
 };
 
-int64_t ToleranceOf(const Mode& mode) {
-  return std::max(kTogether, 3 * mode.width_ns);
-}
-
 Mode ModeOf(std::vector<int64_t> apart) {
   std::sort(apart.begin(), apart.end());
   const size_t held = std::max<size_t>(apart.size() * 2 / 5, 2) - 1;
@@ -149,15 +145,28 @@ std::span<const TimedCall> EndingWithin(std::span<const TimedCall> calls,
   return {first, last};
 }
 
+/// How far apart the ends of one collective may be: some microseconds, or a
+/// quarter of its time (40 us were seen where 64 MB took 240 us), but never so
+/// far that neighbours are taken for one another.
+int64_t ToleranceOf(const Sequence& calls, int64_t narrowest) {
+  std::vector<int64_t> durations, gaps;
+  for (size_t i = 0; i < calls.size(); ++i) {
+    durations.push_back(calls[i].end_ns - calls[i].start_ns);
+    if (i > 0) gaps.push_back(calls[i].end_ns - calls[i - 1].end_ns);
+  }
+  const int64_t loose =
+      std::max({kTogether, 3 * narrowest, Quantile(&durations, 25) / 4});
+  return std::max<int64_t>(std::min(loose, Quantile(&gaps, 10) / 4), 1);
+}
+
 /// Calls of either rank that find no partner although both were recording:
 /// layers are alike to the microsecond, so that a difference of a layer too
 /// many fits well, but for a hole at each end of a step. Over some hundred
 /// calls in the middle: farther off the clocks may have run apart.
 size_t HolesAt(const Sequence& ours, const Sequence& reference,
-               const Mode& mode) {
+               const Mode& mode, int64_t tolerance) {
   constexpr size_t kReach = 256;
   const ClockOffset clock{0, mode.offset_ns, 0, mode.offset_ns};
-  const int64_t tolerance = ToleranceOf(mode);
   const int64_t first =
       std::max(ours.front().end_ns, reference.front().end_ns + mode.offset_ns);
   const int64_t last =
@@ -174,8 +183,13 @@ size_t HolesAt(const Sequence& ours, const Sequence& reference,
   return mine.size() + theirs.size() - 2 * paired;
 }
 
-/// One for every shift that may be meant.
-std::vector<Mode> Differences(const Sequence& ours, const Sequence& reference) {
+/// What the clocks may differ by, and how far from it an end may lie.
+struct Offsets {
+  std::vector<Mode> modes;  // one for every shift that may be meant
+  int64_t tolerance = 0;
+};
+
+Offsets PossibleOffsets(const Sequence& ours, const Sequence& reference) {
   const auto difference = static_cast<int64_t>(reference.size()) -
                           static_cast<int64_t>(ours.size());
   std::map<int64_t, Mode> modes;  // by shift
@@ -190,30 +204,34 @@ std::vector<Mode> Differences(const Sequence& ours, const Sequence& reference) {
   int64_t narrowest = INT64_MAX;
   for (const auto& [shift, mode] : modes)
     narrowest = std::min(narrowest, mode.width_ns);
-  std::vector<Mode> likely;
+  Offsets offsets;
+  if (modes.empty()) return offsets;
+  offsets.tolerance = ToleranceOf(ours, narrowest);
   for (const auto& [shift, mode] : modes) {
-    if (mode.width_ns <= 2 * narrowest + kTogether) likely.push_back(mode);
+    if (mode.width_ns <= 2 * narrowest + offsets.tolerance)
+      offsets.modes.push_back(mode);
   }
-  return likely;
+  return offsets;
 }
 
 /// Clocks of one host agree, and those of several are set by the network: of
 /// differences that leave as few holes, the smallest.
-std::optional<Mode> FindOffset(const Sequence& ours,
-                               const Sequence& reference) {
-  const std::vector<Mode> modes = Differences(ours, reference);
+std::optional<int64_t> FindOffset(const Sequence& ours,
+                                  const Sequence& reference,
+                                  const Offsets& offsets) {
+  const std::vector<Mode>& modes = offsets.modes;
+  if (modes.empty()) return std::nullopt;
   std::vector<size_t> holes;
   for (const Mode& mode : modes)
-    holes.push_back(HolesAt(ours, reference, mode));
-  if (modes.empty()) return std::nullopt;
+    holes.push_back(HolesAt(ours, reference, mode, offsets.tolerance));
   const size_t fewest = *std::min_element(holes.begin(), holes.end());
   if (fewest == SIZE_MAX) return std::nullopt;
   const size_t allowed = fewest + std::min<size_t>(ours.size(), 512) / 200;
-  std::optional<Mode> best;
+  std::optional<int64_t> best;
   for (size_t i = 0; i < modes.size(); ++i) {
     if (holes[i] > allowed) continue;
-    if (!best || Distance(modes[i].offset_ns, 0) < Distance(best->offset_ns, 0))
-      best = modes[i];
+    if (!best || Distance(modes[i].offset_ns, 0) < Distance(*best, 0))
+      best = modes[i].offset_ns;
   }
   return best;
 }
@@ -288,11 +306,12 @@ bool MostAreOf(const Sequence& ours, const Sequence& reference,
 std::optional<Fit> FitSequences(const Sequence& ours,
                                 const Sequence& reference) {
   if (ours.size() < kFewest || reference.size() < kFewest) return std::nullopt;
-  const std::optional<Mode> mode = FindOffset(ours, reference);
-  if (!mode) return std::nullopt;
-  const int64_t tolerance = ToleranceOf(*mode);
+  const Offsets offsets = PossibleOffsets(ours, reference);
+  const std::optional<int64_t> offset = FindOffset(ours, reference, offsets);
+  if (!offset) return std::nullopt;
+  const int64_t tolerance = offsets.tolerance;
   Fit fit;
-  fit.clock = {0, mode->offset_ns, 0, mode->offset_ns};
+  fit.clock = {0, *offset, 0, *offset};
   // Far from where the offset was found the clocks may have run apart: each
   // round reaches farther.
   for (size_t before = 0; fit.pairs.size() > before || before == 0;) {

@@ -16,6 +16,7 @@
 #include "base/checked.h"
 #include "base/crc32.h"
 #include "ledger/check.h"
+#include "ledger/rank_findings.h"
 
 namespace inferdiff {
 namespace {
@@ -340,7 +341,8 @@ RankRow RowOf(const LedgerResult& rank, const RankAlignment& alignment) {
   return row;
 }
 
-/// Who arrived last, and what it made others wait, idle or at work.
+/// Who arrived last, and what it made others wait, idle or at work: in steps
+/// that are used, since the first step of a trace waits for ranks to enter it.
 void BlameLastRanks(const RankMatch& match,
                     const std::vector<LedgerResult>& ranks,
                     std::vector<RankRow>* rows) {
@@ -350,13 +352,17 @@ void BlameLastRanks(const RankMatch& match,
     int64_t wait = 0;
     int64_t least_idle = INT64_MAX;
     int64_t own_idle = 0;
+    bool used = true;
     for (const CollectivePart& part : parts) {
-      const int64_t idle =
-          ranks[part.rank].collectives.calls[part.call].idle_before_ns;
+      const CollectiveCall& call =
+          ranks[part.rank].collectives.calls[part.call];
+      const int64_t idle = call.idle_before_ns;
+      used &= call.kernel != kNone;
       wait = std::max(wait, part.wait_ns);
       least_idle = std::min(least_idle, idle);
       if (part.rank == one.last_rank) own_idle = idle;
     }
+    if (!used) continue;
     RankRow& last = (*rows)[one.last_rank];
     ++last.last_arrivals;
     last.caused_wait_ns = CheckedAdd(last.caused_wait_ns, wait);
@@ -457,6 +463,7 @@ LedgerResult JoinRanks(std::vector<LedgerResult> ranks,
   joined.ranks = std::move(rows);
   joined.long_waits = std::move(long_waits);
   joined.matched_collectives = match.collectives.size();
+  joined.rank_findings = FindAmongRanks(joined);
   if (!left_out.empty()) joined.steps.notes.push_back(LeftOutNote(left_out));
   return joined;
 }

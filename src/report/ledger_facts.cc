@@ -55,7 +55,7 @@ void AddSourceDoubts(const LedgerResult& ledger,
                                  Grouped(static_cast<int64_t>(row.count)),
                                  row.id));
   }
-  if (ledger.devices.size() < 2) return;
+  if (ledger.devices.size() < 2 || !ledger.ranks.empty()) return;
   const auto& devices = ledger.devices;
   const TraceInfo& info = ledger.source.info;
   const bool ranks = std::any_of(
@@ -143,7 +143,10 @@ std::vector<ImportRow> ImportRows(const ImportCounters& counters) {
 std::string SideFacts(const LedgerResult& ledger) {
   const std::string separator = fmt::format(" {} ", kDot);
   std::string text = GpuText(ledger.source.info);
-  Append(text, separator, RankText(ledger.source.info));
+  Append(text, separator,
+         ledger.ranks.empty()
+             ? RankText(ledger.source.info)
+             : Plural(static_cast<int64_t>(ledger.ranks.size()), "rank"));
   Append(text, separator, FrameworkText(ledger.source.framework_hint));
   const auto& groups = ledger.steps.groups;
   if (ledger.group < groups.size())

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "report/ledger_facts.h"
+#include "report/rank_report.h"
 
 namespace inferdiff {
 namespace {
@@ -269,6 +270,7 @@ void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out) {
   out.Member("trace", TraceJson(ledger.source));
   out.Array("devices", ledger.devices, DeviceJson);
   out.Object("steps", [&] { WriteSteps(ledger, out); });
+  if (!ledger.ranks.empty()) out.Member("rank_set", RankSetJson(ledger));
   out.Member("per_step", PerStepJson(ledger.per_step));
   out.Array("step_amounts", ledger.step_amounts, StepJson);
   out.Member("categories", CategoriesJson(ledger));

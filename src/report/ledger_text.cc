@@ -13,6 +13,7 @@
 #include "report/ledger_facts.h"
 #include "report/ledger_tables.h"
 #include "report/printed_ledger.h"
+#include "report/rank_report.h"
 
 namespace inferdiff {
 namespace {
@@ -201,6 +202,8 @@ Document LedgerDocument(const LedgerResult& ledger, size_t top) {
   auto& sections = document.sections;
   sections.push_back(VerdictSection(ledger));
   if (ledger.used_steps > 0) AddAccount(ledger, top, sections);
+  for (Section& section : RankSections(ledger))
+    sections.push_back(std::move(section));
   sections.push_back(StepsSection(ledger));
   if (std::vector<std::string> doubts = Doubts(ledger); !doubts.empty())
     sections.push_back(
