@@ -19,6 +19,7 @@
 #include "cli/output.h"
 #include "readers/file_name.h"
 #include "readers/reader.h"
+#include "readers/rocprof_run.h"
 
 namespace inferdiff {
 namespace {
@@ -130,6 +131,17 @@ void AddWord(const std::string& word, std::vector<Found>* found,
                      "check it with ls");
   }
   for (const std::string& path : paths) AddWord(path, found, passed_over);
+}
+
+/// Of the tables of one rocprof run the first stands for all.
+void JoinRuns(std::vector<Found>* found) {
+  std::set<std::string> seen;
+  const auto again = [&](const Found& file) {
+    const std::string run = FindRocprofRun(file.path).prefix;
+    return !run.empty() && !seen.insert(fs::absolute(run).string()).second;
+  };
+  found->erase(std::remove_if(found->begin(), found->end(), again),
+               found->end());
 }
 
 void RefuseDoubles(const std::vector<Found>& found) {
@@ -259,6 +271,7 @@ InputSet ExpandInputs(const std::vector<std::string>& words) {
   InputSet set;
   std::vector<Found> found;
   for (const std::string& word : words) AddWord(word, &found, &set.passed_over);
+  JoinRuns(&found);
   RefuseDoubles(found);
   ExpectOneCapture(found);
   NumberRanks(found, &set);

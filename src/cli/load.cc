@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "readers/reader.h"
+#include "readers/rocprof_run.h"
 
 namespace inferdiff {
 namespace {
@@ -102,11 +103,12 @@ auto Naming(const std::string& path, const Work& work) {
 
 std::string LabelOf(const std::string& path) {
   const std::string name = fs::path(path).filename().string();
-  std::string label = name;
+  std::string label = WithoutRocprofEnding(name);
   for (bool again = true; again;) {
     again = false;
     for (const std::string_view ending :
-         {".gz", ".zst", ".json", ".trace", ".pt", ".sqlite", ".db", ".rpd"}) {
+         {".gz", ".zst", ".json", ".csv", ".trace", ".pt", ".sqlite", ".db",
+          ".rpd", "_results"}) {
       if (!label.ends_with(ending)) continue;
       label.resize(label.size() - ending.size());
       again = true;

@@ -55,7 +55,8 @@ LedgerResult AccountRank(LoadedTrace* loaded, const RuleSet& rules,
 LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
                           std::optional<int64_t> group);
 
-/// "run/TP-0.trace.json.gz" -> "TP-0": a result holds no path.
+/// "run/TP-0.trace.json.gz" -> "TP-0", "node7/4711_kernel_trace.csv" -> "4711":
+/// a result holds no path.
 std::string LabelOf(const std::string& path);
 
 /// Records were lost: --strict exits 1.

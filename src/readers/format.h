@@ -22,8 +22,8 @@ struct SniffInput {
 struct Format {
   std::string_view id;  // "kineto"
   bool (*sniff)(const SniffInput& input);
-  /// Fills everything of SourceFile but path and size. No traces: no GPU
-  /// activity. Throws InputError.
+  /// Fills everything of SourceFile but path, and size unless the trace is in
+  /// several files. No traces: no GPU activity. Throws InputError.
   SourceFile (*read)(const InputFile& file, Compression compression,
                      const ReadOptions& options);
 };

@@ -11,6 +11,7 @@
 #include "base/byte_source.h"
 #include "base/error.h"
 #include "base/input_file.h"
+#include "readers/foreign_files.h"
 #include "readers/format.h"
 
 namespace inferdiff {
@@ -36,21 +37,15 @@ bool EndsWith(std::string_view text, std::string_view suffix) {
 Foreign DescribeForeign(std::string_view head, std::string_view path) {
   const std::string kUseKineto =
       "capture with torch.profiler and name its .trace.json(.gz)";
+  if (const auto known = FindForeignFile(head)) {
+    return {std::string(known->what), std::string(known->fix)};
+  }
   if (EndsWith(path, ".nsys-rep") || EndsWith(path, ".qdrep")) {
     return {"the file is an Nsight Systems report, which only nsys can open",
             fmt::format("nsys export --type sqlite --force-overwrite true "
                         "--lazy false {}, and name the .sqlite file that it "
                         "writes",
                         path)};
-  }
-  if (head.find("\"rocprofiler-sdk-tool\"") != head.npos) {
-    return {"the file is rocprofv3 JSON, which this version cannot read",
-            kUseKineto};
-  }
-  if (head.find("Kernel_Name") != head.npos ||
-      head.find("KernelName") != head.npos) {
-    return {"the file is a rocprof table, which this version cannot read",
-            kUseKineto};
   }
   constexpr std::string_view kLittle("{\0", 2);
   constexpr std::string_view kBig("\0{", 2);
@@ -133,7 +128,7 @@ SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
   }
   SourceFile result = format->read(file, compression, options);
   result.path = path;
-  result.size_bytes = file.size();
+  if (result.size_bytes == 0) result.size_bytes = file.size();
   if (result.traces.empty()) {
     throw NoOperations(path, result.counters);
   }

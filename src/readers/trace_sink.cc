@@ -123,7 +123,9 @@ bool TraceSink::Accept(int64_t start_ns, int64_t* end_ns) {
 void TraceSink::AddOp(const Op& op) {
   Op kept = op;
   if (!Accept(op.start_ns, &kept.end_ns)) return;
-  devices_[lanes_[op.lane].device].ops.push_back(kept);
+  std::vector<Op>& ops = devices_[lanes_[op.lane].device].ops;
+  if (ops.size() == ops.capacity()) ReserveHuge(&ops, 2 * ops.size() + 1024);
+  ops.push_back(kept);
   ++op_count_;
 }
 
@@ -162,10 +164,14 @@ void TraceSink::FillLanes(uint32_t device, Trace* trace) {
 
 void TraceSink::FillOps(DeviceRows* rows, Trace* trace) {
   for (Op& op : rows->ops) op.lane = lane_number_[op.lane];
-  std::sort(rows->ops.begin(), rows->ops.end(), [](const Op& a, const Op& b) {
+  const auto before = [](const Op& a, const Op& b) {
     return std::tie(a.start_ns, a.end_ns, a.lane, a.ordinal) <
            std::tie(b.start_ns, b.end_ns, b.lane, b.ordinal);
-  });
+  };
+  // Most profilers write in order.
+  if (!std::is_sorted(rows->ops.begin(), rows->ops.end(), before)) {
+    std::sort(rows->ops.begin(), rows->ops.end(), before);
+  }
   GpuOps& ops = trace->ops;
   const size_t count = rows->ops.size();
   ReserveHuge(&ops.start_ns, count);

@@ -47,7 +47,11 @@ void CheckLine(const std::filesystem::path& folder, const std::string& line) {
   const std::string rest = line.substr(name.size() + 3);
   const std::string path = (folder / name).string();
   if (rest.rfind("no GPU events", 0) == 0) {
-    EXPECT_THROW(ReadTrace(path, {}), InputError);
+    // Of Kineto: other formats may have some.
+    try {
+      EXPECT_NE(ReadTrace(path, {}).format, "Kineto JSON");
+    } catch (const InputError&) {
+    }
     return;
   }
   int64_t device = 0, idle = 0, graphs = 0;

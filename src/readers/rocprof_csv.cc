@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/rocprof_csv.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/crc32.h"
+#include "base/error.h"
+#include "readers/rocprof_assemble.h"
+#include "readers/rocprof_rows.h"
+#include "readers/rocprof_run.h"
+#include "readers/text_blocks.h"
+#include "readers/window_scan.h"
+
+namespace inferdiff {
+namespace {
+
+constexpr size_t kHead = 64 * 1024;
+
+/// The pid that the name of the run's files begins with, if it does.
+std::string ProcessInName(const std::string& prefix) {
+  std::string name = std::filesystem::path(prefix).filename().string();
+  if (!name.empty()) name.pop_back();
+  const bool number = name.find_first_not_of("0123456789") == name.npos;
+  return number ? name : "";
+}
+
+/// Reads the tables of a run, one after the other.
+class RunReader {
+ public:
+  RunReader(const ReadOptions& options, const RocprofCsvTuning& tuning)
+      : options_(options), tuning_(tuning) {}
+
+  void Read(const std::string& path);
+  void Read(const InputFile& file, Compression compression);
+  SourceFile Finish(std::string process, const std::string& path);
+
+ private:
+  using Scan = Scanned<RocprofRows>;
+
+  Scan ScanPlain(const InputFile& file, const CsvHeader& header,
+                 const RocprofColumns& columns) const;
+  Scan ScanCompressed(const InputFile& file, Compression compression,
+                      const CsvHeader& header, const RocprofColumns& columns);
+  std::unique_ptr<RocprofRows> NewRows(const RocprofColumns& columns) const {
+    return std::make_unique<RocprofRows>(columns, by_process_);
+  }
+
+  const ReadOptions& options_;
+  const RocprofCsvTuning& tuning_;
+  /// Whether the kernels' table, which is read first, names processes.
+  bool by_process_ = false;
+  RocprofInput input_;
+  SourceFile result_;
+  std::vector<std::unique_ptr<RocprofRows>> walkers_;  // have the names
+  size_t ops_ = 0;
+};
+
+RunReader::Scan RunReader::ScanPlain(const InputFile& file,
+                                     const CsvHeader& header,
+                                     const RocprofColumns& columns) const {
+  // Agents are kept in the order of the file.
+  const bool agents = columns.kind == RocprofRowKind::kAgents;
+  return WindowScan<RocprofRows>(file, header.end(), tuning_.window,
+                                 agents ? 1 : options_.threads,
+                                 [&] { return NewRows(columns); })
+      .Run();
+}
+
+RunReader::Scan RunReader::ScanCompressed(const InputFile& file,
+                                          Compression compression,
+                                          const CsvHeader& header,
+                                          const RocprofColumns& columns) {
+  Scan scan;
+  scan.walkers.push_back(NewRows(columns));
+  const auto source = OpenCompressed(file, compression);
+  TextBlocks blocks(source.get(), std::max(tuning_.window, kHead),
+                    options_.threads != 1);
+  std::string_view text = blocks.Next({});
+  text.remove_prefix(std::min(header.end(), text.size()));
+  WalkEnd walked;
+  while (true) {
+    walked = scan.walkers[0]->Walk(text, 0, text.size() + 1, blocks.final(),
+                                   walked.lost, &scan.batches.emplace_back());
+    if (walked.stop == WalkEnd::Stop::kEnd) break;
+    const size_t carried = text.size() - walked.at;
+    text = blocks.Next(text.substr(walked.at));
+    // A long carry doubles, so that every byte is looked at twice at most.
+    while (text.size() < 2 * carried && !blocks.final()) {
+      text = blocks.Next(text);
+    }
+    if (options_.progress) options_.progress(blocks.progress());
+  }
+  blocks.Finish();
+  ImportCounters& counters = result_.counters;
+  if (source->truncated()) counters.Add(Counter::kTruncatedInput);
+  if (source->corrupt()) counters.Add(Counter::kCorruptCompression);
+  scan.crc32 = source->DiskCrc32();
+  return scan;
+}
+
+void RunReader::Read(const std::string& path) {
+  std::error_code error;
+  if (std::filesystem::file_size(path, error) == 0 && !error) {
+    result_.counters.Add(Counter::kTruncatedInput);
+    return;
+  }
+  const InputFile file(path);
+  Read(file, DetectCompression(file));
+}
+
+void RunReader::Read(const InputFile& file, Compression compression) {
+  const bool plain = compression == Compression::kPlain;
+  std::string head(kHead, '\0');
+  const auto source =
+      plain ? OpenPlain(file, 0) : OpenCompressed(file, compression);
+  head.resize(source->Read(head.data(), head.size()));
+  const CsvHeader header(head);
+  const RocprofColumns columns = ColumnsOf(header, file.path());
+  if (columns.kind == RocprofRowKind::kKernels) {
+    by_process_ = columns.process != kNoColumn;
+  }
+  Scan scan = plain ? ScanPlain(file, header, columns)
+                    : ScanCompressed(file, compression, header, columns);
+  // Lines count from 1, those of the header included.
+  RocprofBatch first;
+  first.ordinals = header.lines() + 1;
+  first.lexicon = nullptr;
+  std::vector<RocprofBatch>& batches = input_.files.emplace_back();
+  batches.push_back(std::move(first));
+  for (RocprofBatch& batch : scan.batches) {
+    ops_ += batch.ops.size();
+    if (input_.process.empty()) input_.process = batch.process;
+    batches.push_back(std::move(batch));
+  }
+  for (auto& walker : scan.walkers) {
+    for (RocprofAgent& agent : walker->TakeAgents()) {
+      input_.agents.push_back(std::move(agent));
+    }
+    walkers_.push_back(std::move(walker));
+  }
+  result_.crc32 = CombineCrc32(result_.crc32, scan.crc32, file.size());
+  result_.size_bytes += file.size();
+}
+
+SourceFile RunReader::Finish(std::string process, const std::string& path) {
+  result_.format = "rocprof CSV";
+  if (!process.empty()) input_.process = std::move(process);
+  for (const auto& batches : input_.files) {
+    for (const RocprofBatch& batch : batches) {
+      result_.counters.Merge(batch.counters);
+    }
+  }
+  if (ops_ == 0 && result_.counters.Total(Severity::kDataLoss) == 0) {
+    throw InputError(
+        "no-gpu-events", path,
+        "neither this table nor those beside it hold operations "
+        "of the GPU",
+        "capture with rocprofv3 --kernel-trace --memory-copy-trace "
+        "--hip-trace --output-format csv");
+  }
+  const ImportCounters& counters = result_.counters;
+  input_.truncated = counters[Counter::kTruncatedInput] > 0 ||
+                     counters[Counter::kCorruptCompression] > 0;
+  AssembleRocprof(std::move(input_), &result_);
+  return std::move(result_);
+}
+
+}  // namespace
+
+bool SniffRocprofCsv(std::string_view head) {
+  const RocprofRowKind kind = RowKindOf(CsvHeader(head));
+  return kind != RocprofRowKind::kUnknown &&
+         kind != RocprofRowKind::kCounters && kind != RocprofRowKind::kSummary;
+}
+
+SourceFile ReadRocprofCsv(const InputFile& file, Compression compression,
+                          const ReadOptions& options,
+                          const RocprofCsvTuning& tuning) {
+  RunReader reader(options, tuning);
+  RocprofRun run;
+  if (tuning.whole_run) run = FindRocprofRun(file.path());
+  if (run.prefix.empty()) {
+    reader.Read(file, compression);
+    return reader.Finish("", file.path());
+  }
+  for (const std::string& path : run.paths) {
+    if (path == file.path()) {
+      reader.Read(file, compression);
+    } else if (!path.empty()) {
+      reader.Read(path);
+    }
+  }
+  return reader.Finish(ProcessInName(run.prefix), file.path());
+}
+
+}  // namespace inferdiff

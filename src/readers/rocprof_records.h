@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What scanning a rocprof file leaves behind: records in file order, names and
+// places by number. A thread numbers them on its own (RocprofLexicon); the
+// numbers of the model are given at the end, in an order that depends on the
+// file alone.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/string_pool.h"
+#include "model/counters.h"
+#include "readers/host_calls.h"
+#include "readers/trace_sink.h"
+
+namespace inferdiff {
+
+/// Names and places as one thread met them, as they stand in the file.
+struct RocprofLexicon {
+  StringPool names;
+  std::vector<NameUse> use_of_name;  // by name; may lag behind names.size()
+  StringPool lanes;                  // RocprofLane::Key
+  StringPool threads;                // process, '\x1f', thread
+  struct Recent {
+    std::string_view text;  // in names
+    uint32_t name = 0;
+  };
+  std::array<Recent, 128> recent;
+
+  /// As names.Intern, faster for what came a short time ago.
+  uint32_t NameOf(std::string_view text) {
+    const auto byte = [&](size_t at) {
+      return static_cast<unsigned char>(text[at]);
+    };
+    if (text.empty()) return names.Intern(text);
+    const size_t slot =
+        (text.size() + byte(text.size() / 2) * 5U + byte(text.size() - 1)) %
+        recent.size();
+    Recent& last = recent[slot];
+    if (last.text != text || last.text.empty()) {
+      last.name = names.Intern(text);
+      last.text = names[last.name];
+    }
+    return last.name;
+  }
+  NameUse UseOf(uint32_t name) {
+    while (use_of_name.size() <= name) {
+      use_of_name.push_back(
+          UseOfCall(names[static_cast<NameId>(use_of_name.size())]));
+    }
+    return use_of_name[name];
+  }
+};
+
+/// Where an op ran: the texts of the columns, in this order, between '\x1f'.
+/// What the file does not say is empty.
+struct RocprofLane {
+  std::string_view process, agent, queue, stream;
+
+  void AppendKey(std::string* key) const {
+    for (const std::string_view part : {process, agent, queue, stream}) {
+      key->append(part);
+      key->push_back('\x1f');
+    }
+  }
+};
+
+/// The records of one stretch of a file. Numbers are those of `lexicon`.
+struct RocprofBatch {
+  std::vector<TraceSink::Op> ops;
+  std::vector<TraceSink::Call> calls;
+  std::vector<TraceSink::Call> ranges;  // kind unused
+  uint64_t ordinals = 0;  // lines or records passed; theirs count from 0
+  std::string process;    // of the first call that names one
+  ImportCounters counters;
+  RocprofLexicon* lexicon = nullptr;
+};
+
+/// An agent (a processor) of the host.
+struct RocprofAgent {
+  int64_t node = -1;     // of the kernel driver
+  int64_t logical = -1;  // among the visible ones
+  bool is_gpu = false;
+  std::string name;     // "gfx942"
+  std::string product;  // "AMD Instinct MI300X"
+  int64_t cu_count = 0;
+};
+
+}  // namespace inferdiff

@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes a large rocprofv3 file, CSV or JSON, the same every time.
+
+Kernels of a made-up serving run on two streams, names as long as those of real
+engines, every field quoted as the newest version does. The JSON has three
+HIP calls a kernel, most of which launch nothing, as real files have.
+"""
+import argparse
+import random
+
+NAMES = [
+    "__amd_rocclr_copyBuffer",
+    "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT64x32x256_MI16x16x1_SN_"
+    "LDSB1_AFC1_AFEM1_AFEM1_ASEM1_CLR1_CADS0_DTLA0_DTLB0_DTVA0_DTVB0_EPS0",
+    "void at::native::(anonymous namespace)::vectorized_elementwise_kernel<8, "
+    "at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul> >(int,"
+    " at::native::CUDAFunctor_add<c10::BFloat16>, std::array<char*, 3ul>)",
+    "_ZN5aiter24add_rmsnorm_quant_kernelIDF16bDF16bLi256ELi8ELb1ELb0ELb0EEEv"
+    "PT0_PS1_PfPT_S5_S5_dii",
+    "void wvSplitK_hf_sml_<__hip_bfloat16, 64, 4, 16, 8, 2, 4>(int, int, "
+    "__hip_bfloat16 const*, __hip_bfloat16 const*, __hip_bfloat16*, int, int)",
+    "triton_poi_fused_add_mul_silu_7.kd",
+    "void paged_attention_ll4mi_QKV_mfma16_kernel<__hip_bfloat16, "
+    "__hip_bfloat16, (vllm::Fp8KVCacheDataType)0, 16, 128, 256, false, 4>("
+    "__hip_bfloat16 const*, __hip_bfloat16 const*, __hip_bfloat16 const*)",
+]
+HEADER = ["Kind", "Agent_Id", "Queue_Id", "Stream_Id", "Thread_Id",
+          "Dispatch_Id", "Kernel_Id", "Kernel_Name", "Correlation_Id",
+          "Start_Timestamp", "End_Timestamp", "LDS_Block_Size",
+          "Scratch_Size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count",
+          "Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z",
+          "Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"]
+CALLS = ["hipGetDevice", "hipLaunchKernel", "hipGetLastError"]
+
+
+def kernels(rng):
+    """number, name, stream, start, end."""
+    now = 342_331_487_558_371
+    number = 0
+    while True:
+        number += 1
+        kernel = rng.randrange(len(NAMES))
+        start = now + rng.randrange(200, 900)
+        now = start + rng.randrange(1500, 40000)
+        yield number, kernel, 2 if rng.random() < 0.9 else 5, start, now
+
+
+def write_csv(file, size, rng):
+    file.write(",".join(f'"{name}"' for name in HEADER) + "\n")
+    for number, kernel, stream, start, end in kernels(rng):
+        row = ["KERNEL_DISPATCH", "Agent 4", 2, stream, 2684120, number, kernel,
+               NAMES[kernel], 40000 + 3 * number, start, end, 0, 0, 32, 0, 128,
+               256, 1, 1, 24576, 1, 1]
+        file.write(",".join(f'"{field}"' for field in row) + "\n")
+        if number % 1000 == 0 and file.tell() > size:
+            return
+
+
+def write_json(file, size, rng):
+    import json
+    symbols = [{"size": 88, "kernel_id": i, "kernel_name": name,
+                "formatted_kernel_name": name} for i, name in enumerate(NAMES)]
+    head = {"metadata": {"pid": 77}, "agents": [
+        {"size": 312, "id": {"handle": 91}, "type": 2, "node_id": 4,
+         "logical_node_id": 4, "product_name": "AMD Instinct MI300X"}],
+        "strings": {"buffer_records": [
+            {"kind": "HIP_RUNTIME_API", "operations": CALLS},
+            {"kind": "KERNEL_DISPATCH", "operations": ["N", "E", "C"]}]},
+        "kernel_symbols": symbols}
+    text = json.dumps(head, separators=(",", ":"))
+    file.write('{"rocprofiler-sdk-tool":[' + text[:-1] +
+               ',"buffer_records":{"kernel_dispatch":[')
+    calls = []
+    for number, kernel, stream, start, end in kernels(rng):
+        file.write(
+            '%s{"size":184,"kind":1,"operation":2,"thread_id":908,'
+            '"correlation_id":{"internal":%d,"external":0},'
+            '"start_timestamp":%d,"end_timestamp":%d,"dispatch_info":{'
+            '"size":72,"agent_id":{"handle":91},"queue_id":{"handle":16},'
+            '"kernel_id":%d,"dispatch_id":%d,"private_segment_size":0,'
+            '"group_segment_size":0,"workgroup_size":{"x":512,"y":1,"z":1},'
+            '"grid_size":{"x":512,"y":1,"z":1}},"stream_id":{"handle":%d}}' %
+            ("" if number == 1 else ",", 3 * number + 1, start, end, kernel,
+             number, stream))
+        calls.append(start - 5000)
+        if number % 1000 == 0 and file.tell() > size * 4 // 10:
+            break
+    file.write('],"memory_copy":[],"hip_api":[')
+    for i, start in enumerate(calls):
+        for which in range(3):
+            file.write(
+                '%s{"size":48,"kind":0,"operation":%d,"correlation_id":{'
+                '"internal":%d,"external":0},"start_timestamp":%d,'
+                '"end_timestamp":%d,"thread_id":908,"stream_id":{"handle":0}}' %
+                ("" if i + which == 0 else ",", which, 3 * i + 3 + which,
+                 start + 100 * which, start + 100 * which + 90))
+    file.write("]}}]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out")
+    parser.add_argument("--megabytes", type=int, default=256)
+    arguments = parser.parse_args()
+    write = write_csv if arguments.out.endswith(".csv") else write_json
+    with open(arguments.out, "w", encoding="utf-8") as file:
+        write(file, arguments.megabytes * 1_000_000, random.Random(1))
+
+
+if __name__ == "__main__":
+    main()

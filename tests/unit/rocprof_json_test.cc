@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Damaged JSON of rocprofv3: one bad record costs one record, whatever the
+// blocks in which the text comes.
+#include "readers/rocprof_json.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "temp_text.h"
+
+namespace inferdiff {
+namespace {
+
+std::string Record(int i) {
+  return R"({"size":184,"kind":1,"operation":2,"thread_id":9,)"
+         R"("correlation_id":{"internal":)" +
+         std::to_string(i) + R"(,"external":0},"start_timestamp":)" +
+         std::to_string(63857982592000 + i * 100) + R"(,"end_timestamp":)" +
+         std::to_string(63857982592090 + i * 100) +
+         R"(,"dispatch_info":{"size":72,"agent_id":{"handle":7},)"
+         R"("queue_id":{"handle":16},"kernel_id":)" +
+         std::to_string(i % 2) + R"(},"stream_id":{"handle":3}})";
+}
+
+std::string FileOf(int records, size_t* first = nullptr) {
+  std::string text =
+      R"x({"rocprofiler-sdk-tool":[{"metadata":{"pid":5,"command":["{\""]},)x"
+      R"x("agents":[{"size":3,"id":{"handle":7},"type":2,"node_id":4}],)x"
+      R"x("strings":{"buffer_records":[{"kind":"NONE","operations":[]},)x"
+      R"x({"kind":"KERNEL_DISPATCH","operations":["A","B","C"]}]},)x"
+      R"x("kernel_symbols":[{"size":1,"kernel_id":0,)x"
+      R"x("formatted_kernel_name":"f<a>({})"},{"size":1,"kernel_id":1,)x"
+      R"x("formatted_kernel_name":"g \"x\" \\"}],)x"
+      R"x("buffer_records":{"kernel_dispatch":[)x";
+  if (first != nullptr) *first = text.size();
+  for (int i = 0; i < records; ++i) {
+    text.append(i == 0 ? "" : ",").append(Record(i));
+  }
+  return text + "],\"memory_copy\":[]}}]}";
+}
+
+std::string Outcome(const std::string& text, size_t block) {
+  return OutcomeOf(text, [&](const InputFile& file) {
+    ReadOptions options;
+    options.threads = block % 2 == 0 ? 1 : 2;
+    return ReadRocprofJson(file, DetectCompression(file), options, {block});
+  });
+}
+
+std::string OneOutcome(const std::string& text) {
+  const std::string whole = Outcome(text, 1 << 20);
+  EXPECT_EQ(Outcome(text, 64), whole) << text;
+  EXPECT_EQ(Outcome(text, 301), whole) << text;
+  return whole;
+}
+
+TEST(RocprofJson, ReadsTheSameInAnyBlocks) {
+  const std::string outcome = OneOutcome(FileOf(100));
+  EXPECT_EQ(CountOps(outcome), 100U);
+  EXPECT_NE(outcome.find(":g \"x\" \\ "), outcome.npos);
+  EXPECT_EQ(outcome.find("malformed"), outcome.npos);
+  EXPECT_EQ(outcome.find("truncated"), outcome.npos);
+}
+
+TEST(RocprofJson, EveryPrefixIsReadUpToTheCut) {
+  size_t first = 0;
+  const std::string text = FileOf(3, &first);
+  for (size_t size = 1; size < text.size(); ++size) {
+    const std::string outcome = OneOutcome(text.substr(0, size));
+    EXPECT_NE(outcome.find("truncated_input 1"), outcome.npos) << size;
+    const size_t length = Record(0).size() + 1;
+    const size_t whole = size < first ? 0 : (size - first + 1) / length;
+    EXPECT_EQ(CountOps(outcome), std::min<size_t>(whole, 3)) << size;
+  }
+}
+
+TEST(RocprofJson, FlippedBytesCostAFewRecords) {
+  size_t first = 0;
+  const std::string good = FileOf(40, &first);
+  std::mt19937 random(1);
+  for (int round = 0; round < 300; ++round) {
+    std::string text = good;
+    text[first + random() % (text.size() - first - 30)] =
+        static_cast<char>(random());
+    EXPECT_GE(CountOps(OneOutcome(text)), 36U) << text;
+  }
+}
+
+TEST(RocprofJson, SurvivesHugeNumbersAndObjects) {
+  std::string text = FileOf(2);
+  text.replace(text.find("63857982592000"), 14, "99999999999999999999");
+  EXPECT_NE(OneOutcome(text).find("time_out_of_range 1"), text.npos);
+  text = FileOf(2);
+  text.insert(text.find("\"pid\""),
+              "\"x\":\"" + std::string(6 << 20, 'y') + "\",");
+  const std::string outcome = Outcome(text, 1 << 16);
+  EXPECT_EQ(CountOps(outcome), 2U);
+  EXPECT_NE(outcome.find("malformed_record 1"), outcome.npos);
+}
+
+}  // namespace
+}  // namespace inferdiff
