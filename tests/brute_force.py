@@ -16,6 +16,7 @@ import json
 import sys
 
 KERNEL, COPY = "kernel", "copy"
+COMMUNICATION = "communication"
 KIND_OF_CATEGORY = {
     "kernel": KERNEL,
     "gpu_memcpy": COPY,
@@ -41,14 +42,21 @@ class Op:
         self.launch = launch  # start of the call that launched it, or None
         self.normal_lane = lane
         self.category = "unclassified"
+        self.family = name
         self.step = NOBODY
         self.attributed = 0
         self.hidden_same_lane = 0
         self.hidden_cross_lane = 0
+        self.stretches = []  # of a communication kernel
+        self.wait = 0  # the head in which it waits for other ranks
 
     @property
     def duration(self):
         return self.end - self.start
+
+    @property
+    def communicates(self):
+        return self.kind == KERNEL and self.category == COMMUNICATION
 
 
 class Step:
@@ -212,7 +220,8 @@ def pieces(cuts, ops):
 
 
 def deal_out(duration, running):
-    """Gives every running op of a step its part of `duration` ns."""
+    """Gives every running op of a step its part of `duration` ns; returns the
+    number of those that share."""
     kernels = [op for op in running if op.kind == KERNEL]
     candidates = kernels or running
     if kernels:
@@ -239,6 +248,90 @@ def deal_out(duration, running):
         part = share + (1 if place < rest else 0)
         op.attributed += part
         op.hidden_cross_lane += duration - part
+    return len(keepers)
+
+
+def labels_alone(running):
+    """The rows of which alone ops run: a category, a family and a kernel."""
+    labels = ({op.category for op in running},
+              {(op.family, op.category) for op in running},
+              {(op.name, op.category) for op in running})
+    return [next(iter(label)) if len(label) == 1 else None for label in labels]
+
+
+def deal_out_keeping(duration, running):
+    """deal_out, and each collective's stretch of it: joined with the one in
+    front where it was as hidden, shared with as many and was as alone."""
+    calls = [(op, op.attributed, op.hidden_same_lane) for op in running
+             if op.communicates]
+    sharers = deal_out(duration, running)
+    alone = tuple(labels_alone(running))
+    for op, attributed, same_lane in calls:
+        same_lane = op.hidden_same_lane - same_lane
+        kind = "hidden" if same_lane else (sharers, alone)
+        if not op.stretches or op.stretches[-1]["kind"] != kind:
+            op.stretches.append(collections.Counter(kind=kind))
+        stretch = op.stretches[-1]
+        stretch["length"] += duration
+        stretch["attributed"] += op.attributed - attributed
+        stretch["same_lane"] += same_lane
+
+
+# --- waiting for other ranks -----------------------------------------------
+
+
+def same_calls(own_of_steps):
+    """What is the same call in several steps: as many calls of their family
+    come before them on their lane."""
+    calls = collections.defaultdict(list)
+    for own in own_of_steps:
+        count = collections.Counter()
+        for op in sorted((op for op in own if op.communicates),
+                         key=lambda op: (op.start, op.end, int(op.lane),
+                                         op.ordinal)):
+            calls[op.family, op.normal_lane, count[op.family, op.normal_lane]
+                  ].append(op)
+            count[op.family, op.normal_lane] += 1
+    return calls.values()
+
+
+def bound_waits(own_of_steps):
+    """What one rank shows: all beyond the 10th percentile (nearest rank) of
+    the same call, where four used steps have it. Says whether any has."""
+    known = False
+    for calls in same_calls(own_of_steps):
+        if len(calls) < 4:
+            continue
+        known = True
+        low = sorted(op.duration for op in calls)[-(-len(calls) // 10) - 1]
+        for op in calls:
+            op.wait = max(0, op.duration - low)
+    return known
+
+
+def moved(op, step):
+    """What the wait takes of the op's amounts; a stretch that goes on longer
+    is cut in proportion. `alone` has the attributed part by label, of a
+    category, a family and a kernel."""
+    rest = op.start + op.wait - max(op.start, step.begin)
+    result = collections.Counter()
+    alone = [collections.Counter() for _ in range(3)]
+    for stretch in op.stretches:
+        if rest <= 0:
+            break
+        length = min(rest, stretch["length"])
+        rest -= length
+        result["sum_ns"] += length
+        if stretch["kind"] == "hidden":
+            result["hidden_same_lane_ns"] += length
+            continue
+        attributed = stretch["attributed"] * length // stretch["length"]
+        result["attributed_ns"] += attributed
+        result["hidden_cross_lane_ns"] += length - attributed
+        for level, label in zip(alone, stretch["kind"][1]):
+            if label is not None:
+                level[label] += attributed
+    return result, alone
 
 
 def launch_of_next(candidates, when):
@@ -302,7 +395,7 @@ def account(step, own, others, after_own=()):
         if not running:
             continue
         result["busy"] += until - begin
-        deal_out(until - begin, running)
+        deal_out_keeping(until - begin, running)
         if all(op.kind == COPY for op in running):
             result["copy_only"] += until - begin
         for exclusive, labels in (

@@ -8,7 +8,9 @@ Each is a few steps of a serving engine, made of what makes accounting hard:
 several lanes, kernels that start before the one in front has ended, copies
 under kernels, ties, zero durations, graph replays whose side lanes get new
 stream ids, work of nobody, work that starts before its step's border or runs
-past its end, and ops without a launch record. Same seed, same trace.
+past its end, ops without a launch record, and collectives that wait longer in
+some steps than in others while compute runs beside them, hides them or starts
+under them. Same seed, same trace.
 """
 
 import json
@@ -46,6 +48,8 @@ class Trace:
         self.rng = rng
         self.events = []
         self.correlation = 1000
+        # Steps of another batch are left out.
+        self.batches = rng.choice([[1], [1], [1, 4]])
 
     def add(self, category, name, pid, tid, start, end, args=None):
         head = json.dumps({"ph": "X", "cat": category, "name": name,
@@ -119,6 +123,31 @@ def side_lane_ops(rng, begin, end, lanes, count):
     return ops
 
 
+def collective_ops(rng, begin, calls):
+    """The calls of every step, each with a wait of its own in some steps.
+    `calls` are (name, place, lane, transfer, often): a step may leave out what
+    is not often there."""
+    ops = []
+    time = begin
+    for name, place, lane, transfer, often in calls:
+        if rng.random() > often:
+            continue
+        start = max(time, begin + place) if lane == MAIN_LANE else begin + place
+        wait = rng.choice([0, 0, 1, 2, 3, 7, 50, rng.randint(0, 600)])
+        ops.append(("kernel", name, lane, start, start + wait + transfer))
+        time = ops[-1][4]
+    return ops
+
+
+def make_calls(rng):
+    names = [KERNELS[0], "ncclDevKernel_AllGather_RING_LL",
+             "cross_device_reduce_1stage"]
+    return [(rng.choice(names), rng.randint(0, 700),
+             rng.choice([MAIN_LANE, 13, 13, 14]),
+             rng.choice([1, 10, 33, 200]), rng.choice([0.7, 1, 1, 1]))
+            for _ in range(rng.choice([0, 1, 2, 4]))]
+
+
 def pad_main_lane(ops):
     """Keeps the main lane the busiest one, so that it is the forward lane."""
     spent = {}
@@ -130,7 +159,7 @@ def pad_main_lane(ops):
     return ops + [("kernel", KERNELS[2], MAIN_LANE, last, last + most + 1)]
 
 
-def add_step(trace, number, begin, host, style, replay_shape):
+def add_step(trace, number, begin, host, style, replay_shape, calls):
     """One step; returns (end of its main lane, end of its host range)."""
     rng = trace.rng
     host_end = host + rng.randint(60, 400)
@@ -145,6 +174,7 @@ def add_step(trace, number, begin, host, style, replay_shape):
         ops = main_lane_ops(rng, begin)
         until = max(op[4] for op in ops)
         ops += side_lane_ops(rng, begin, until, lanes, rng.randint(0, 8))
+        ops += collective_ops(rng, begin + 1, calls)
         if rng.random() < 0.3:  # prepares the step long before its border
             ops.append(("kernel", "arange_kernel", 13, begin - 300,
                         begin - rng.randint(200, 300)))
@@ -169,7 +199,7 @@ def add_step(trace, number, begin, host, style, replay_shape):
             trace.op(*op[:5], correlation)
         ops += replayed
     if style != "replays":
-        batch = rng.choice([1, 4])
+        batch = rng.choice(trace.batches)
         trace.add("user_annotation", f"step[DECODE bs={batch} toks={batch}]",
                   HOST, THREAD, host, host_end)
     return max(op[4] for op in ops if op[2] == MAIN_LANE), host_end
@@ -184,11 +214,16 @@ def make_replay_shape(rng):
         start = max(0, op[3])
         nodes.append((op[0], op[1], op[2], start, max(start, op[4])))
 
+    def wait(name, lane):
+        waits = lane == MAIN_LANE and name.startswith("nccl")
+        return rng.choice([0, 0, 1, 30]) if waits else 0
+
     def shape(begin, lanes):
         late = rng.randint(0, 3)
         return [(category, name,
                  lane if lane == MAIN_LANE else lanes[lane],
-                 begin + start, begin + end + (late if end > 400 else 0))
+                 begin + start, begin + end + (late if end > 400 else 0) +
+                 wait(name, lane))
                 for category, name, lane, start, end in nodes]
 
     return shape
@@ -201,7 +236,8 @@ def generate(seed):
     replay_shape = make_replay_shape(rng)
     begin = 5_000_000 + rng.randint(0, 1000)
     host = begin - rng.choice([0, 100, 1000])
-    steps = rng.randint(1, 6)
+    steps = rng.randint(1, 10)
+    calls = make_calls(rng)
     if rng.random() < 0.5:  # nobody's: launched before the first step
         for _ in range(rng.randint(1, 4)):
             start = begin + rng.randint(-500, 2500)
@@ -214,7 +250,7 @@ def generate(seed):
                      if style != "replays" else 0)
     for number in range(steps):
         end, host_end = add_step(trace, number, begin, host, style,
-                                 replay_shape)
+                                 replay_shape, calls)
         begin = end + rng.choice([0, 1, 100, rng.randint(0, 1500)])
         # Early, just in time, or after the GPU has run dry.
         host = max(host_end, begin + rng.choice([-900, -400, -60, -30, 0]))

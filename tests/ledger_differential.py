@@ -90,6 +90,7 @@ class Program:
             expect("duration", op.duration, int(row["dur_ns"]))
             op.category = row["category"]
             op.normal_lane = int(row["normal_lane"])
+            op.family = row["family"]
         return ops
 
     def steps_of(self, rows, ops):
@@ -151,9 +152,56 @@ def compare_ops(ops, program):
                    getattr(op, name), int(row[name + "_ns"]))
 
 
+def bound_waits(steps, results, own, program):
+    """Sets the waits of the used steps' collectives, as one rank shows them;
+    None where they are unknown, else what moves of each that waits."""
+    own_of_steps = [own[steps[number]] for number in program.used]
+    calls = any(op.category == brute_force.COMMUNICATION
+                for own in own_of_steps for op in own)
+    basis = "unknown"
+    if not calls or program.ledger["trace"]["world_size"] == 1:
+        basis = "no_calls"
+    elif brute_force.bound_waits(own_of_steps):
+        basis = "one_rank"
+    row = next(row for row in program.ledger["categories"]
+               if row["name"] == "rank_wait")
+    expect("basis of rank wait", basis, row["basis"])
+    if basis == "unknown":
+        return None
+    moves = []
+    for number in program.used:
+        for op in own[steps[number]]:
+            if op.wait == 0:
+                continue
+            amounts, alone = brute_force.moved(op, steps[number])
+            results[number][0]["rank_wait"] += amounts["sum_ns"]
+            moves.append((op, amounts, alone))
+    return moves
+
+
+def move_waits(moves, categories, kernels):
+    wait = categories["rank_wait"]
+    for op, amounts, alone in moves:
+        amounts["hidden_ns"] = (amounts.pop("hidden_same_lane_ns", 0) +
+                                amounts.pop("hidden_cross_lane_ns", 0))
+        wait["count"] += amounts["sum_ns"] > 0
+        wait["exclusive_ns"] += sum(alone[0].values())
+        for name, amount in amounts.items():
+            wait[name] += amount
+            categories[op.category][name] -= amount
+            kernels[op.name, op.category][name] -= amount
+        for rows, times in ((categories, alone[0]), (kernels, alone[2])):
+            for label, time in times.items():
+                rows[label]["exclusive_ns"] -= time
+
+
 def compare_totals(steps, results, ops, program, plain_names):
     used = program.used
     own = by_step(ops)
+    moves = bound_waits(steps, results, own, program)
+    for op in ops:
+        expect(f"wait of op {op.ordinal} ({op.name})", op.wait,
+               int(program.ops[op.ordinal]["rank_wait_ns"]))
     expect("used steps", len(used), program.ledger["steps"]["used"])
     for row in program.ledger["step_amounts"]:
         amounts = results[row["step"]][0]
@@ -170,6 +218,8 @@ def compare_totals(steps, results, ops, program, plain_names):
         if amount == "launch_lead":
             samples = [lead for number in used for lead in
                        brute_force.launch_leads(own[steps[number]])]
+        if amount == "rank_wait" and moves is None:
+            samples = []
         expect(f"{name} total", sum(samples), stat["total"])
         expect(f"{name} n", len(samples), stat["n"])
     categories = collections.defaultdict(collections.Counter)
@@ -186,6 +236,7 @@ def compare_totals(steps, results, ops, program, plain_names):
         for rows, times in zip((categories, kernels), results[number][1:]):
             for label, time in times.items():
                 rows[label]["exclusive_ns"] += time
+    move_waits(moves or [], categories, kernels)
     compare_rows(categories, {row["name"]: row for row in
                               program.ledger["categories"]})
     if plain_names:

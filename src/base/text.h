@@ -17,6 +17,7 @@ inline constexpr std::string_view kTimes = "\u00d7";
 inline constexpr std::string_view kDot = "\u00b7";  // between facts
 inline constexpr std::string_view kAtMost = "\u2264";
 inline constexpr std::string_view kAtLeast = "\u2265";
+inline constexpr std::string_view kAbout = "\u2248";
 
 /// ASCII letters in lower case.
 std::string Lower(std::string_view text);

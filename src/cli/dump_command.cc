@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <unordered_map>
 
 #include "base/text.h"
 #include "base/version.h"
@@ -37,6 +38,26 @@ int64_t IndexOrNone(uint32_t index) {
   return index == kNone ? -1 : static_cast<int64_t>(index);
 }
 
+// Per op the head in which it waits for other ranks, as the ledger has it.
+std::vector<int64_t> WaitsOfOps(const LoadedTrace& loaded,
+                                const RuleSet& rules) {
+  LedgerOptions options;
+  options.threads = loaded.threads;
+  const LedgerResult ledger =
+      BuildLedger(loaded.trace(), loaded.classes, rules, loaded.steps, options);
+  std::unordered_map<uint64_t, int64_t> wait_of;
+  if (ledger.wait_basis == WaitBasis::kUnknown)
+    for (const RankWait& wait : WaitsOfOneRank(ledger))
+      wait_of[ledger.collectives.calls[wait.call].ordinal] = wait.wait_ns;
+  const std::vector<uint64_t>& ordinals = loaded.trace().ops.ordinal;
+  std::vector<int64_t> waits(ordinals.size());
+  if (wait_of.empty()) return waits;
+  for (size_t op = 0; op < waits.size(); ++op)
+    if (const auto found = wait_of.find(ordinals[op]); found != wait_of.end())
+      waits[op] = found->second;
+  return waits;
+}
+
 void DumpOps(const LoadedTrace& loaded, const RuleSet& rules,
              TextPieces& lines) {
   constexpr std::string_view kKinds[] = {"kernel", "memcpy", "memset"};
@@ -44,13 +65,15 @@ void DumpOps(const LoadedTrace& loaded, const RuleSet& rules,
   const GpuOps& ops = trace.ops;
   const Steps& steps = loaded.steps;
   const OpAmounts amounts = AmountsPerOp(trace, steps);
+  const std::vector<int64_t> waits = WaitsOfOps(loaded, rules);
   lines.Append(
       "ordinal\tstart_ns\tdur_ns\tlane\tkind\tcategory\trule\tstep\t"
       "replay\tnormal_lane\tattributed_ns\thidden_same_lane_ns\t"
-      "hidden_cross_lane_ns\tcorrelation\tname\n");
+      "hidden_cross_lane_ns\tcorrelation\trank_wait_ns\tfamily\tname\n");
   for (size_t i = 0; i < ops.size(); ++i) {
     lines.Add(
-        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t"
+        "{}\n",
         ops.ordinal[i], ops.start_ns[i], ops.dur_ns[i],
         trace.lanes[ops.lane[i]].id, kKinds[static_cast<size_t>(ops.kind[i])],
         IdOf(loaded.classes.of_op[i]),
@@ -58,7 +81,9 @@ void DumpOps(const LoadedTrace& loaded, const RuleSet& rules,
         IndexOrNone(steps.step_of_op[i]), IndexOrNone(steps.replay_of_op[i]),
         steps.normal_lane[i], amounts.attributed_ns[i],
         amounts.hidden_same_lane_ns[i], amounts.hidden_cross_lane_ns[i],
-        ops.correlation[i], TsvField((*trace.names)[ops.name[i]]));
+        ops.correlation[i], waits[i],
+        TsvField(loaded.classes.names[ops.name[i]].family),
+        TsvField((*trace.names)[ops.name[i]]));
   }
 }
 

@@ -22,7 +22,7 @@ Why inferdiff says what it says. WHAT is one of
                 table prints it, or a part of one; * stands for anything
   step:N        the evidence for the borders of step N, and why it is left out
   gap:ROW       how a row of the ledger gets its value: a category by its id,
-                idle (with the longest gaps), foreign or wall
+                rank_wait, idle (with the longest gaps), foreign or wall
 
 Usage: inferdiff explain [OPTION]... TRACE WHAT
 

@@ -211,6 +211,7 @@ LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
   }
   LedgerResult result = Build(&loaded, rules, options);
   result.devices = std::move(loaded.devices);
+  BoundRankWait(&result);
   return result;
 }
 

@@ -65,6 +65,12 @@ std::string IdleTitle(const Gap& gap) {
   return gap.has_replays ? "idle outside replays" : "idle";
 }
 
+HowKnown WaitDifference(WaitBasis a, WaitBasis b) {
+  if (IsMeasured(a) && IsMeasured(b)) return HowKnown::kMeasured;
+  return IsMeasured(a) || IsMeasured(b) ? HowKnown::kBound
+                                        : HowKnown::kEstimate;
+}
+
 Side Other(Side side) {
   if (side == Side::kNeither) return side;
   return side == Side::kA ? Side::kB : Side::kA;

@@ -74,13 +74,15 @@ struct SideAmounts {
 
 /// One side on the common basis. Every figure is an integer total over
 /// `steps`, so a step's mean is Rational{total, steps}.
-///   sum of attributed + foreign + idle inside + idle outside = headline
+///   attributed of all + foreign + idle inside + idle outside = headline
 struct SideTotals {
   int64_t steps = 1;
   int64_t headline_ns = 0;  // wall, replay span or span
   std::array<SideAmounts, kCategoryCount> categories{};
   std::vector<SideAmounts> kernels;  // by index in LedgerResult::kernels
-  SideAmounts all;                   // sum of the categories
+  SideAmounts rank_wait;             // of calls counted in their categories
+  WaitBasis wait_basis = WaitBasis::kUnknown;
+  SideAmounts all;  // sum of the categories and rank wait
   /// Others' ops where no own op runs. On a replay span: ops that run during
   /// the replay and do not belong to it.
   int64_t foreign_ns = 0;
@@ -119,13 +121,21 @@ inline Rational Oriented(const Gap& gap, Rational delta) {
 
 std::string IdleTitle(const Gap& gap);  // "idle outside replays"
 
+/// A difference in rank wait: one bound makes a bound, two make an estimate.
+HowKnown WaitDifference(WaitBasis a, WaitBasis b);
+
 /// A line of the waterfall. The parts add up to the gap: the work of each
-/// category group, idle inside replays, concurrency, foreign and idle.
+/// category group, idle inside replays, rank wait, concurrency, foreign and
+/// idle.
 struct GapPart {
   std::string id;     // "work.moe", "concurrency"
   std::string title;  // "work: MoE"
   Rational delta;     // B - A
   HowKnown how = HowKnown::kMeasured;
+  /// For what is no measurement: how the slower side's surplus (B's, where
+  /// neither is slower) compares with the true one.
+  enum class Sense : uint8_t { kExact, kUpperBound, kLowerBound, kRough };
+  Sense sense = Sense::kExact;
   int64_t percent = 0;  // of the gap, adding up to 100; 0 where the gap is
 };
 

@@ -79,15 +79,24 @@ void DoubtDilation(const SideView& side, std::optional<int64_t> untraced_ns,
 }
 
 void DoubtRanks(const SideView& side, FindingList* out) {
-  const TraceInfo& info = side.ledger.source.info;
-  if (!info.world_size || *info.world_size <= 1) return;
   const size_t index = static_cast<size_t>(Category::kCommunication);
-  if (side.totals.categories[index].count == 0) return;
+  if (IsMeasured(side.totals.wait_basis) ||
+      side.totals.categories[index].count == 0)
+    return;
+  const std::optional<int64_t> world = side.ledger.source.info.world_size;
+  const std::string here =
+      world ? fmt::format("Only one of {}'s {} ranks is here", side.name(),
+                          *world)
+            : fmt::format("Only one rank of {} is here", side.name());
   out->Add("one-rank", side.side,
-           fmt::format("Only one of {}'s {} ranks is here: waiting for the "
-                       "slowest rank cannot be told from transfer, so its "
-                       "communication ({} a step) is an upper bound.",
-                       side.name(), *info.world_size,
+           fmt::format("{}: {}, so its communication ({} a step) is an upper "
+                       "bound.",
+                       here,
+                       side.totals.wait_basis == WaitBasis::kOneRank
+                           ? "waiting that is as long in every step cannot be "
+                             "told from transfer"
+                           : "waiting for other ranks cannot be told from "
+                             "transfer",
                        Duration(side.totals.PerStep(
                            side.totals.categories[index].attributed_ns))));
 }

@@ -86,7 +86,8 @@ void FindQueued(const SideView& side, FindingList* out) {
                        Share(queued, side.headline(), 0)));
 }
 
-void FindRankWait(const SideView& side, FindingList* out) {
+/// Where a call cannot be compared with itself.
+void GuessRankWait(const SideView& side, FindingList* out) {
   const auto wait = FindWait(side.ledger);
   if (!wait) return;
   const Stat& call = wait->kernel->call_ns;
@@ -99,6 +100,24 @@ void FindRankWait(const SideView& side, FindingList* out) {
                   Duration({call.median, 1}), Duration({call.max, 1}),
                   Duration(wait->excess)),
       HowKnown::kEstimate);
+}
+
+void FindRankWait(const SideView& side, FindingList* out) {
+  const SideTotals& totals = side.totals;
+  if (totals.wait_basis == WaitBasis::kUnknown) GuessRankWait(side, out);
+  const Rational wait = totals.PerStep(totals.rank_wait.attributed_ns);
+  if (wait.num == 0 ||
+      !AtLeastPercent(wait, side.headline(), kNoticeablePercent))
+    return;
+  const bool measured = IsMeasured(totals.wait_basis);
+  out->Add("rank-wait", side.side,
+           fmt::format("{} waits {}{} a step ({} of it) for other ranks{}.",
+                       side.name(), measured ? "" : "at least ", Duration(wait),
+                       Share(wait, side.headline(), 0),
+                       measured ? ""
+                                : ": what its collectives take beyond the 10th "
+                                  "percentile of the same call in other steps"),
+           measured ? HowKnown::kMeasured : HowKnown::kBound);
 }
 
 /// "One fused kernel or five": how many operations do a group's work.

@@ -48,12 +48,14 @@ Gap SplitGap(Basis basis, const SideTotals& a, const SideTotals& b) {
   gap.b_total = b.PerStep(b.headline_ns);
   gap.total = gap.b_total - gap.a_total;
   gap.idle_inside = Delta(a, a.idle_inside_ns, b, b.idle_inside_ns);
-  gap.work = Delta(a, WorkOf(a.all), b, WorkOf(b.all)) + gap.idle_inside;
-  // From one rank the wait for the others cannot be told from the transfer:
-  // it stays in communication, and the report says so.
-  gap.rank_wait = {0, 1};
+  gap.work = Delta(a, WorkOf(a.all) - WorkOf(a.rank_wait), b,
+                   WorkOf(b.all) - WorkOf(b.rank_wait)) +
+             gap.idle_inside;
+  gap.rank_wait =
+      Delta(a, a.rank_wait.attributed_ns, b, b.rank_wait.attributed_ns);
   gap.concurrency =
-      Delta(b, b.all.hidden_cross_lane_ns, a, a.all.hidden_cross_lane_ns);
+      Delta(b, b.all.hidden_cross_lane_ns - b.rank_wait.hidden_cross_lane_ns, a,
+            a.all.hidden_cross_lane_ns - a.rank_wait.hidden_cross_lane_ns);
   gap.foreign = Delta(a, a.foreign_ns, b, b.foreign_ns);
   gap.idle = Delta(a, a.idle_outside_ns, b, b.idle_outside_ns);
   const Rational parts =

@@ -7,9 +7,11 @@
 namespace inferdiff {
 
 /// Per step, on means:
-///   work        = sum - hidden on the same lane - rank_wait + idle inside
+///   work        = sum - hidden on the same lane + idle inside
+///   rank_wait   = attributed rank wait
 ///   concurrency = -(hidden on other lanes)
 ///   idle        = idle outside replays
+/// where sum and hidden are without rank wait: what hides a wait hides no work.
 /// Throws ContractError when the parts do not add up.
 Gap SplitGap(Basis basis, const SideTotals& a, const SideTotals& b);
 

@@ -33,6 +33,11 @@ std::string_view Phrase(const GapPart& part) {
   return phrase;
 }
 
+std::string_view SenseInWords(GapPart::Sense sense) {
+  constexpr std::string_view kWords[] = {"", "up to ", "at least ", "about "};
+  return kWords[static_cast<size_t>(sense)];
+}
+
 /// "Of that, 48 % is MoE, up to 21 % communication." Where parts are larger
 /// than the gap itself, shares of it would say nothing.
 std::string Breakdown(const CompareResult& result) {
@@ -57,8 +62,8 @@ std::string Breakdown(const CompareResult& result) {
   for (const GapPart& part : parts) {
     if (named == kMost || !AtLeastPercent(delta(part), whole, 10)) break;
     text += fmt::format("{}{}{} % {}{}", named == 0 ? " Of that, " : ", ",
-                        part.how == HowKnown::kBound ? "up to " : "",
-                        part.percent, named == 0 ? "is " : "", Phrase(part));
+                        SenseInWords(part.sense), part.percent,
+                        named == 0 ? "is " : "", Phrase(part));
     ++named;
   }
   return named == 0 ? text : text + ".";
@@ -68,7 +73,9 @@ std::string Breakdown(const CompareResult& result) {
 /// no verdict on the platforms.
 std::string Waiting(const CompareResult& result) {
   const Gap& gap = result.gap;
-  const auto wait = FindWait(ViewOf(result, gap.slower).ledger);
+  const LedgerResult& slower = ViewOf(result, gap.slower).ledger;
+  if (slower.wait_basis != WaitBasis::kUnknown) return {};  // a part of its own
+  const auto wait = FindWait(slower);
   if (!wait) return {};
   const Rational less = std::min(wait->excess, Magnitude(gap.total));
   if (!AtLeastPercent(less, Magnitude(gap.total), 50)) return {};
@@ -93,8 +100,15 @@ Rational WorkTime(const SideTotals& side, const SideAmounts& amounts) {
 struct Contribution {
   std::string verb;   // "spends", "is idle"
   std::string where;  // " in MoE", " outside replays"
-  Rational a, b;
+  std::string a, b;   // "1.2 ms"
 };
+
+/// "at least 1.2 ms".
+std::string WaitText(const SideTotals& side) {
+  if (side.wait_basis == WaitBasis::kUnknown) return "unknown";
+  return (IsMeasured(side.wait_basis) ? "" : "at least ") +
+         Duration(side.PerStep(side.rank_wait.attributed_ns));
+}
 
 /// None for the parts that have sentences of their own.
 std::optional<Contribution> ContributionOf(const CompareResult& result,
@@ -102,14 +116,18 @@ std::optional<Contribution> ContributionOf(const CompareResult& result,
   const SideTotals& a = result.a_totals;
   const SideTotals& b = result.b_totals;
   if (part.id == "idle") {
-    return Contribution{
-        "is idle", result.gap.has_replays ? " outside replays" : "",
-        a.PerStep(a.idle_outside_ns), b.PerStep(b.idle_outside_ns)};
+    return Contribution{"is idle",
+                        result.gap.has_replays ? " outside replays" : "",
+                        Duration(a.PerStep(a.idle_outside_ns)),
+                        Duration(b.PerStep(b.idle_outside_ns))};
   }
+  if (part.id == "rank_wait")
+    return Contribution{"waits", " for other ranks", WaitText(a), WaitText(b)};
   for (const GroupComparison& group : result.groups) {
     if (part.id != "work." + group.whole.id) continue;
     return Contribution{"spends", " in " + group.whole.title,
-                        WorkTime(a, group.whole.a), WorkTime(b, group.whole.b)};
+                        Duration(WorkTime(a, group.whole.a)),
+                        Duration(WorkTime(b, group.whole.b))};
   }
   return std::nullopt;
 }
@@ -119,8 +137,7 @@ void AddContributor(const CompareResult& result, const GapPart& part,
   const Gap& gap = result.gap;
   const Rational delta = Oriented(gap, part.delta);
   const bool slower_has_more = delta.num > 0;
-  const std::string figures =
-      fmt::format("{} on A, {} on B", Duration(of.a), Duration(of.b));
+  const std::string figures = fmt::format("{} on A, {} on B", of.a, of.b);
   if (!slower_has_more) {
     out->Add("slower-ahead." + part.id,
              fmt::format("{}, the slower side, {} {} a step less{} ({}).",
@@ -141,6 +158,20 @@ void AddContributor(const CompareResult& result, const GapPart& part,
   // own.
   if (part.how == HowKnown::kMeasured && part.id != "idle")
     finding.prize = delta;
+}
+
+using Sense = GapPart::Sense;
+
+/// One side's rank wait may be longer than it shows, and its communication
+/// shorter by as much.
+Sense SenseOfWait(const CompareResult& result, bool of_wait) {
+  const bool a = IsMeasured(result.a_totals.wait_basis);
+  const bool b = IsMeasured(result.b_totals.wait_basis);
+  if (a && b) return Sense::kExact;
+  if (!a && !b) return Sense::kRough;
+  const Side minuend = result.gap.slower == Side::kA ? Side::kA : Side::kB;
+  const bool of_minuend = (minuend == Side::kA) == b;
+  return of_minuend == of_wait ? Sense::kLowerBound : Sense::kUpperBound;
 }
 
 /// Once for all places that print them.
@@ -203,21 +234,21 @@ void FindContributors(const CompareResult& result, FindingList* out) {
 std::vector<GapPart> PartsOfGap(const CompareResult& result) {
   const Gap& gap = result.gap;
   std::vector<GapPart> parts;
+  const HowKnown wait =
+      WaitDifference(result.a_totals.wait_basis, result.b_totals.wait_basis);
   for (const GroupComparison& group : result.groups) {
-    // Communication holds what the ranks wait for each other.
-    const bool waits = group.whole.id == IdOf(Category::kCommunication) &&
-                       (result.a.source.info.world_size != 1 ||
-                        result.b.source.info.world_size != 1);
+    // Communication holds what is not known to be waiting.
+    const bool waits = group.whole.id == IdOf(Category::kCommunication);
     parts.push_back({"work." + group.whole.id, "work: " + group.whole.title,
-                     group.whole.work,
-                     waits ? HowKnown::kBound : HowKnown::kMeasured});
+                     group.whole.work, waits ? wait : HowKnown::kMeasured,
+                     waits ? SenseOfWait(result, false) : Sense::kExact});
   }
   parts.push_back({"work.idle_inside", "work: idle inside replays",
                    gap.idle_inside, HowKnown::kMeasured});
-  parts.push_back({"rank_wait", "waiting for the slowest rank", gap.rank_wait,
-                   HowKnown::kBound});
-  parts.push_back(
-      {"concurrency", "concurrency", gap.concurrency, HowKnown::kBound});
+  parts.push_back({"rank_wait", "waiting for other ranks", gap.rank_wait, wait,
+                   SenseOfWait(result, true)});
+  parts.push_back({"concurrency", "concurrency", gap.concurrency,
+                   HowKnown::kBound, Sense::kUpperBound});
   parts.push_back({"foreign",
                    gap.basis == Basis::kReplaySpan
                        ? "other work during the replay"

@@ -74,12 +74,17 @@ Interval StepWindow(const LedgerResult& ledger) {
   return window;
 }
 
+/// Waiting for other ranks included.
+int64_t AttributedTo(const SequenceOp& op) {
+  return op.attributed_ns + op.wait_attributed_ns;
+}
+
 /// Attributed time of the representative step by replay; eager ops by kNone.
 std::map<uint32_t, int64_t> AttributedByReplay(const LedgerResult& ledger) {
   std::map<uint32_t, int64_t> by_replay;
   for (const SequenceOp& op : ledger.sequence) {
     int64_t& total = by_replay[op.replay];
-    total = CheckedAdd(total, op.attributed_ns);
+    total = CheckedAdd(total, AttributedTo(op));
   }
   return by_replay;
 }
@@ -117,6 +122,17 @@ void AddOp(const SequenceOp& op, SideAmounts* amounts) {
       CheckedAdd(amounts->hidden_same_lane_ns, amounts->hidden_cross_lane_ns));
 }
 
+void AddWait(const SequenceOp& op, SideAmounts* amounts) {
+  SideAmounts wait;
+  wait.attributed_ns = op.wait_attributed_ns;
+  wait.hidden_same_lane_ns = op.wait_same_lane_ns;
+  wait.hidden_cross_lane_ns = op.wait_cross_lane_ns;
+  wait.sum_ns =
+      wait.attributed_ns + wait.hidden_same_lane_ns + wait.hidden_cross_lane_ns;
+  wait.count = wait.sum_ns > 0 ? 1 : 0;
+  *amounts += wait;
+}
+
 SideAmounts Convert(const Amounts& amounts) {
   return {amounts.count, amounts.sum_ns, amounts.attributed_ns,
           amounts.hidden_same_lane_ns, amounts.hidden_cross_lane_ns};
@@ -131,6 +147,7 @@ SideTotals OnWall(const LedgerResult& ledger) {
     side.categories[i] = Convert(ledger.categories[i]);
   for (const KernelRow& kernel : ledger.kernels)
     side.kernels.push_back(Convert(kernel.amounts));
+  side.rank_wait = Convert(ledger.rank_wait);
   side.foreign_ns = per_step.foreign.total;
   side.idle_inside_ns = per_step.idle_inside.total;
   side.idle_outside_ns = per_step.idle.total - per_step.idle_inside.total;
@@ -178,13 +195,14 @@ SideTotals OnSpan(const LedgerResult& ledger, uint32_t only_replay) {
   for (const SequenceOp& op : ledger.sequence) {
     if (!Counts(op, only_replay)) {
       ++side.left_out_ops;
-      side.left_out_ns = CheckedAdd(side.left_out_ns, op.attributed_ns);
+      side.left_out_ns = CheckedAdd(side.left_out_ns, AttributedTo(op));
       continue;
     }
     const KernelRow& kernel = ledger.kernels.at(op.kernel);
     AddOp(op, &side.categories[static_cast<size_t>(kernel.category)]);
     AddOp(op, &side.kernels[op.kernel]);
-    attributed = CheckedAdd(attributed, op.attributed_ns);
+    AddWait(op, &side.rank_wait);
+    attributed = CheckedAdd(attributed, AttributedTo(op));
   }
   const Layout layout = LayOut(ledger, only_replay);
   const std::vector<Interval> busy = Union(layout.ops);
@@ -208,7 +226,9 @@ void CheckSide(const SideTotals& side) {
         "attributed + foreign + idle = " + std::to_string(parts) +
         " ns, but the step takes " + std::to_string(side.headline_ns) + " ns");
   }
-  for (const SideAmounts& row : side.categories) {
+  std::vector<SideAmounts> rows(side.categories.begin(), side.categories.end());
+  rows.push_back(side.rank_wait);
+  for (const SideAmounts& row : rows) {
     if (row.attributed_ns < 0 || row.attributed_ns > side.headline_ns)
       throw ContractError("a category takes more time than the step");
     if (row.sum_ns !=
@@ -248,6 +268,9 @@ SideTotals TotalsOn(Basis basis, const LedgerResult& ledger) {
     side =
         OnSpan(ledger, replay ? MainReplay(AttributedByReplay(ledger)) : kNone);
   }
+  side.wait_basis = ledger.wait_basis;
+  side.all = side.rank_wait;
+  side.all.count = 0;  // its calls are their categories'
   for (const SideAmounts& row : side.categories) side.all += row;
   CheckSide(side);
   return side;

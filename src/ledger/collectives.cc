@@ -202,6 +202,10 @@ std::string_view IdOf(WaitBasis basis) {
   return "unknown";
 }
 
+bool IsMeasured(WaitBasis basis) {
+  return basis == WaitBasis::kRankSet || basis == WaitBasis::kNoCalls;
+}
+
 void MoveRankWait(std::span<const RankWait> waits, LedgerResult* ledger) {
   Mover mover(ledger);
   for (const RankWait& wait : waits) mover.Move(wait);

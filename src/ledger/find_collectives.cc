@@ -87,6 +87,9 @@ Collectives FindCollectives(const StepOps& index, const Classification& classes,
   const Steps& steps = index.steps();
   const std::vector<StepAccounts::Call> accounted = SortedCalls(accounts);
   const std::vector<StepWindow> windows = WindowsOf(index);
+  found.groups = index.trace().process_groups;
+  const std::vector<OpGroup>& groups = index.trace().op_groups;
+  auto group = groups.begin();
   auto next = accounted.begin();
   IdleSinceCall idle;
   for (uint32_t op = 0; op < all.size(); ++op) {
@@ -104,6 +107,8 @@ Collectives FindCollectives(const StepOps& index, const Classification& classes,
     call.name = number[table.family_of()[kernel]];
     call.lane = steps.normal_lane[op];
     call.step = steps.step_of_op[op];
+    while (group != groups.end() && group->op < op) ++group;
+    if (group != groups.end() && group->op == op) call.group = group->group;
     if (call.step != kNone && index.IsWanted(call.step)) {
       call.kernel = row_of[kernel];
       call.clipped_start_ns = windows[call.step].Clip(call.start_ns);

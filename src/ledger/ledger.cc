@@ -212,6 +212,8 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
           0 ||
       trace.info.world_size == 1)
     result.wait_basis = WaitBasis::kNoCalls;
+  else
+    result.per_step.rank_wait = {};  // unknown
   CheckSums(result);
   result.rule_hits = HitsOf(table, rules);
   result.coverage = CoverageOf(table, accounts.unclipped_ns(), result.per_step);

@@ -189,14 +189,16 @@ struct Provenance {
   std::string rules_hash;
 };
 
-/// How the waiting for other ranks is known.
+/// How the waiting for other ranks is known. Of several ranks the first holds.
 enum class WaitBasis : uint8_t {
   kUnknown,  // nothing says what of a collective is waiting
-  kNoCalls,  // no used step has one, or there is one rank: nothing waits
   kOneRank,  // a lower bound: what exceeds the same call's low quantile
   kRankSet,  // measured: until the last rank arrived
+  kNoCalls,  // no used step has one, or there is one rank: nothing waits
 };
 std::string_view IdOf(WaitBasis basis);  // "one_rank"
+/// Not just bounded or unknown.
+bool IsMeasured(WaitBasis basis);
 
 /// One rank of a set. Totals over its used steps.
 struct RankRow {

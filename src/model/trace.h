@@ -94,6 +94,13 @@ struct HostThread {
   std::string thread;
 };
 
+/// The process group of a collective, where the trace states it. Few ops have
+/// one.
+struct OpGroup {
+  uint32_t op = 0;     // index in Trace::ops
+  uint32_t group = 0;  // index in Trace::process_groups
+};
+
 /// Facts about the capture that stand in the trace itself. Absent = unknown.
 struct TraceInfo {
   Vendor vendor = Vendor::kUnknown;
@@ -118,6 +125,8 @@ struct Trace {
   std::vector<Annotation> annotations;  // sorted by (start, -duration, ordinal)
   std::vector<Lane> lanes;
   std::vector<HostThread> threads;
+  std::vector<std::string> process_groups;  // name and ranks: "1 [0, 1]"
+  std::vector<OpGroup> op_groups;           // by op
 };
 
 /// All of one source file.

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "readers/kineto_groups.h"
 #include "readers/kineto_host.h"
 #include "readers/kineto_info.h"
 #include "readers/kineto_names.h"
@@ -216,6 +217,8 @@ void Assembler::BuildOps() {
     FillOps(&plans_[i], &file_->traces[i]);
     CountAbsurd(file_->traces[i].ops);
   }
+  FillProcessGroups(events_.batches, {plan_of_track_, lane_of_track_},
+                    &file_->traces);
 }
 
 /// Touches nothing that BuildOps does.

@@ -214,8 +214,7 @@ bool EventParser::ReadEvent(EventFields* fields) {
   JsonScalar ignored;
   const auto read_arg = [&](std::string_view key) {
     JsonScalar* slot = &ignored;
-    if (key == "correlation") slot = &fields->correlation;
-    if (key == "device") slot = &fields->device;
+    if (JsonScalar* const field = FieldOfArg(key, fields)) slot = field;
     return ReadValue(slot);
   };
   const auto read_field = [&](std::string_view key) {

@@ -31,8 +31,24 @@ struct JsonScalar {
 /// event of no interest can be skipped without a look at the rest.
 struct EventFields {
   JsonScalar ph, cat, name, pid, tid, ts, dur;
-  JsonScalar correlation, device;  // of args
+  JsonScalar correlation, device, group, group_ranks;  // of args
 };
+
+/// The field that the value of a key of args belongs to; nullptr: none.
+inline JsonScalar* FieldOfArg(std::string_view key, EventFields* fields) {
+  switch (key.size()) {
+    case 6:
+      return key == "device" ? &fields->device : nullptr;
+    case 11:
+      return key == "correlation" ? &fields->correlation : nullptr;
+    case 18:
+      return key == "Process Group Name" ? &fields->group : nullptr;
+    case 19:
+      return key == "Process Group Ranks" ? &fields->group_ranks : nullptr;
+    default:
+      return nullptr;
+  }
+}
 
 enum class Strictness : uint8_t {
   kStrict,

@@ -107,6 +107,7 @@ bool EventReader::TakeByLayout(size_t at, const Extent& extent) {
   p += cat->size() - 1;  // its closing quote belongs to the next literal
   EventFields& fields = fields_;
   fields.correlation.present = fields.device.present = false;
+  fields.group.present = fields.group_ranks.present = false;
   fields.device.text = {};
   DecimalTime start;
   DecimalTime dur;
@@ -225,8 +226,8 @@ bool EventReader::ReadFlatArgs(size_t begin, size_t end, EventFields* fields) {
     const char* const value = p;
     p = SkipFlatValue(p, &quotes);
     if (p == nullptr || p > stop) return false;
-    if (name == "correlation") SetScalar(value, p, &fields->correlation);
-    if (name == "device") SetScalar(value, p, &fields->device);
+    if (JsonScalar* const field = FieldOfArg(name, fields))
+      SetScalar(value, p, field);
     if (usual_gap_.Matches(p) && p[usual_gap_.size()] == '"') {
       p += usual_gap_.size();
     } else if (!SkipGap(&p, stop)) {

@@ -53,6 +53,15 @@ std::string_view PidOf(const EventFields& fields, bool on_gpu,
   return joined->append(fields.device.text);
 }
 
+/// Of the op that comes next.
+void AddGroup(const EventFields& fields, RecordBatch* batch) {
+  std::string text(fields.group.text);
+  if (fields.group_ranks.present)
+    text.append(1, ' ').append(fields.group_ranks.text);
+  batch->groups.push_back({static_cast<uint32_t>(batch->ops.size()),
+                           batch->lexicon->names.Intern(text)});
+}
+
 }  // namespace
 
 uint32_t Lexicon::NameOf(std::string_view text, bool on_gpu) {
@@ -95,6 +104,7 @@ void RecordBatch::Restart() {
   elements = 0;
   counters = {};
   fractions = {};
+  groups.clear();
 }
 
 std::span<EventRecord> RecordStore::Store(
@@ -216,6 +226,7 @@ void AddTimedEvent(const EventFields& fields, DecimalTime start,
   const bool on_gpu = op || kind == EventKind::kGpuRange;
   record.track = batch->lexicon->TrackOf(fields, on_gpu);
   if (op) {
+    if (fields.group.present) AddGroup(fields, batch);
     batch->ops.push_back(record);
   } else if (kind == EventKind::kHostCall) {
     batch->calls.push_back(record);

@@ -94,11 +94,18 @@ struct FractionEvidence {
   bool Undecided() const { return short_one && !padded && !Unpadded(); }
 };
 
+/// What a collective's args say of its process group.
+struct GroupRecord {
+  uint32_t op = 0;    // index in the batch's ops
+  uint32_t text = 0;  // in the lexicon: name and ranks, escapes not resolved
+};
+
 /// What is known of one stretch of the file beside its records.
 struct BatchFacts {
   uint64_t elements = 0;  // of traceEvents, good or bad
   ImportCounters counters;
   FractionEvidence fractions;
+  std::vector<GroupRecord> groups;  // by op; most files state none
   Lexicon* lexicon = nullptr;
 };
 

@@ -33,8 +33,13 @@ struct WaterfallRow {
   std::string title;
   Rational delta;
   int64_t percent = 0;
-  bool bound = false;
+  GapPart::Sense sense = GapPart::Sense::kExact;
 };
+
+std::string_view SignOf(GapPart::Sense sense) {
+  const std::string_view signs[] = {"", kAtMost, kAtLeast, kAbout};
+  return signs[static_cast<size_t>(sense)];
+}
 
 /// The slower side's surplus first, what it is ahead in last; parts under 2 %
 /// of the largest in one line.
@@ -55,8 +60,7 @@ std::vector<WaterfallRow> WaterfallRows(const CompareResult& result) {
       ++folded;
       continue;
     }
-    rows.push_back(
-        {part.title, delta, part.percent, part.how == HowKnown::kBound});
+    rows.push_back({part.title, delta, part.percent, part.sense});
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
     return y.delta < x.delta;
@@ -92,6 +96,7 @@ constexpr StepQuantity kStepQuantities[] = {
     {"replay span", &PerStep::replay_span},
     {"span", &PerStep::span},
     {"sum", &PerStep::sum, &StepParts::sum},
+    {"\u00b7 rank wait", &PerStep::rank_wait},
     {"busy", &PerStep::busy, &StepParts::busy},
     {"idle", &PerStep::idle, &StepParts::idle},
     {"\u00b7 inside replays", &PerStep::idle_inside, &StepParts::inside},
@@ -157,7 +162,7 @@ Table WaterfallTable(const CompareResult& result) {
                {lost ? PrintDigits(0, kDecimals, false) : times.parts[i],
                 of_gap ? tint : Tint::kPlain},
                of_gap ? Decimal({rows[i].percent, 1}, 0) + " %" : std::string(),
-               rows[i].bound ? kAtMost : "",
+               SignOf(rows[i].sense),
                Bar(rows[i].delta, largest)});
   }
   table.AddTotal({"gap", times.total, of_gap ? "100 %" : ""});

@@ -111,6 +111,15 @@ Section Waterfall(const CompareResult& result) {
         "other streams hide of it is the concurrency line. \u2264 marks a "
         "bound.");
   }
+  if (std::any_of(result.gap_parts.begin(), result.gap_parts.end(),
+                  [](const GapPart& part) {
+                    return part.delta.num != 0 &&
+                           part.how == HowKnown::kEstimate;
+                  })) {
+    section.after.push_back(
+        "\u2248: rank wait is measured on neither side; one rank alone shows a "
+        "lower bound at most, and what is missing there is in communication.");
+  }
   return section;
 }
 

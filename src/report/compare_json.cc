@@ -28,7 +28,8 @@ Json SetupJson(const std::vector<SetupRow>& setup) {
 }
 
 /// Whole ns that add up, and beside them the fractions they were rounded from.
-Json GapJson(const Gap& gap) {
+Json GapJson(const CompareResult& result) {
+  const Gap& gap = result.gap;
   const std::vector<std::pair<const char*, Rational>> parts = {
       {"work", gap.work},
       {"rank_wait", gap.rank_wait},
@@ -53,7 +54,10 @@ Json GapJson(const Gap& gap) {
   exact["idle_inside"] = ExactJson(gap.idle_inside);
   json["a_wall_ns"] = JsonRational(gap.a_total);
   json["b_wall_ns"] = JsonRational(gap.b_total);
-  json["rank_wait_known"] = false;
+  const HowKnown wait =
+      WaitDifference(result.a_totals.wait_basis, result.b_totals.wait_basis);
+  json["rank_wait_known"] = wait == HowKnown::kMeasured;
+  json["rank_wait_how"] = IdOf(wait);
   json["exact"] = std::move(exact);
   return json;
 }
@@ -97,7 +101,9 @@ Json SideJson(const SideTotals& side) {
           {"idle_inside_ns", JsonInt(side.idle_inside_ns)},
           {"idle_outside_ns", JsonInt(side.idle_outside_ns)},
           {"left_out_ops", JsonInt(side.left_out_ops)},
-          {"left_out_ns", JsonInt(side.left_out_ns)}};
+          {"left_out_ns", JsonInt(side.left_out_ns)},
+          {"rank_wait", AmountsJson(side.rank_wait)},
+          {"rank_wait_basis", IdOf(side.wait_basis)}};
 }
 
 Json CategoryJson(const CompareResult& result, const CategoryComparison& row) {
@@ -125,7 +131,7 @@ Json CategoriesJson(const CompareResult& result) {
   };
   const SideTotals& a = result.a_totals;
   const SideTotals& b = result.b_totals;
-  pseudo("rank_wait", 0, 0);
+  pseudo("rank_wait", a.rank_wait.attributed_ns, b.rank_wait.attributed_ns);
   pseudo("foreign", a.foreign_ns, b.foreign_ns);
   pseudo("idle_inside", a.idle_inside_ns, b.idle_inside_ns);
   pseudo("idle", a.idle_outside_ns, b.idle_outside_ns);
@@ -184,7 +190,7 @@ void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
                             {"reasons", comparable.reasons},
                             {"unknown", comparable.unknown}});
   out.Member("setup", SetupJson(result.setup));
-  out.Member("gap", GapJson(result.gap));
+  out.Member("gap", GapJson(result));
   out.Member("untraced",
              {{"a", UntracedJson(result.untraced.a, result.gap.basis,
                                  result.gap.a_total)},

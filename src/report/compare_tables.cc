@@ -20,13 +20,14 @@ struct Figures {
   int64_t time_ns = 0;  // attributed, foreign or idle
   int64_t ops = 0;
   int64_t time = 0, sum = 0;
-  int64_t share = 0;  // of the step, in tenths of a percent
+  int64_t share = 0;           // of the step, in tenths of a percent
+  std::string_view sign = {};  // of a bound
 };
 
 struct CategoryLine {
   std::string title;
   Figures a, b;
-  bool pseudo = false;  // foreign and idle have no operations
+  bool pseudo = false;  // no operations of its own
 };
 
 /// Everything printed of one side, as times and as shares.
@@ -52,6 +53,14 @@ struct SideDigits {
   Figures Pseudo(int64_t SideTotals::*total, int64_t StepParts::*part) const {
     return {totals.*total, 0, times.step.*part, 0, shares.step.*part};
   }
+  Figures Wait() const {
+    return {totals.rank_wait.attributed_ns,
+            0,
+            times.wait_time,
+            times.wait_sum,
+            shares.wait_time,
+            IsMeasured(totals.wait_basis) ? "" : kAtLeast};
+  }
   Figures Whole() const {
     return {totals.headline_ns, totals.all.count, times.step.whole,
             times.step.sum, shares.step.whole};
@@ -76,6 +85,9 @@ std::vector<CategoryLine> CategoryLines(const CompareResult& result,
           {"\u00b7 " + part.title, a.Part(part, part.a), b.Part(part, part.b)});
     }
   }
+  if (result.a_totals.rank_wait.sum_ns != 0 ||
+      result.b_totals.rank_wait.sum_ns != 0)
+    lines.push_back({"rank wait", a.Wait(), b.Wait(), true});
   const auto pseudo = [&](std::string title, int64_t SideTotals::*total,
                           int64_t StepParts::*part) {
     if (result.a_totals.*total == 0 && result.b_totals.*total == 0) return;
@@ -96,11 +108,14 @@ std::vector<CategoryLine> CategoryLines(const CompareResult& result,
 void AddFigures(const Figures& figures, const SideDigits& side, TableUnit unit,
                 bool pseudo, Tint tint, std::vector<Cell>* cells) {
   const bool zero = figures.time_ns == 0;
-  cells->emplace_back(unit.Print(figures.time, zero), tint);
+  std::string time = unit.Print(figures.time, zero);
+  if (!figures.sign.empty()) time = fmt::format("{} {}", figures.sign, time);
+  cells->emplace_back(std::move(time), tint);
   cells->emplace_back(side.has_shares ? PrintDigits(figures.share, 1, zero)
                                       : std::string(kDash));
   if (pseudo) {
-    cells->resize(cells->size() + 2);
+    cells->emplace_back(figures.sum > 0 ? unit.Print(figures.sum, false) : "");
+    cells->emplace_back();
     return;
   }
   const Rational ops = side.totals.PerStep(figures.ops);

@@ -61,6 +61,10 @@ void WritePseudo(const CompareResult& result, Writer* out) {
                  result.a_totals.PerStep(result.a_totals.*member),
                  result.b_totals.PerStep(result.b_totals.*member));
   };
+  out->Numbers(
+      "category", "rank_wait", "attributed_ns",
+      result.a_totals.PerStep(result.a_totals.rank_wait.attributed_ns),
+      result.b_totals.PerStep(result.b_totals.rank_wait.attributed_ns));
   line("foreign", &SideTotals::foreign_ns);
   line("idle_inside", &SideTotals::idle_inside_ns);
   line("idle", &SideTotals::idle_outside_ns);

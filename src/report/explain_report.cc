@@ -61,6 +61,10 @@ std::vector<Section> CategorySections(const LedgerResult& ledger,
   totals.before = {
       "attributed = sum of durations \u2212 hidden: on one lane the earliest "
       "operation keeps an instant, concurrent lanes share it equally"};
+  if (category == Category::kCommunication && ledger.rank_wait.sum_ns > 0) {
+    totals.before.push_back(
+        "what its calls wait for other ranks is a row of its own: rank_wait");
+  }
   totals.table = TotalsTable(
       ledger.used_steps,
       {{"attributed", amounts.attributed_ns},
@@ -151,6 +155,43 @@ std::vector<Section> IdleSections(const LedgerResult& ledger) {
   return {std::move(totals), std::move(spots)};
 }
 
+std::string RankWaitBasisText(const LedgerResult& ledger) {
+  switch (ledger.wait_basis) {
+    case WaitBasis::kNoCalls:
+      return "rank wait is 0: no collective runs in the used steps, or there "
+             "is one rank";
+    case WaitBasis::kOneRank:
+      return "rank wait: a lower bound, from this rank alone. Where at least "
+             "four used steps have a call, whatever it takes beyond the 10th "
+             "percentile of its duration there counts as waiting, at its head";
+    case WaitBasis::kRankSet:
+      return "rank wait: the head of a collective, until the last rank arrives";
+    case WaitBasis::kUnknown:
+      break;
+  }
+  return "rank wait is unknown: no four used steps have a collective in "
+         "common; it is in communication";
+}
+
+std::vector<Section> RankWaitSections(const LedgerResult& ledger) {
+  Section totals;
+  totals.before = {RankWaitBasisText(ledger)};
+  const Amounts& wait = ledger.rank_wait;
+  if (wait.count == 0) return {std::move(totals)};
+  totals.table =
+      TotalsTable(ledger.used_steps,
+                  {{"attributed", wait.attributed_ns},
+                   {"sum of durations", wait.sum_ns},
+                   {"hidden on the same lane", wait.hidden_same_lane_ns},
+                   {"hidden behind other lanes", wait.hidden_cross_lane_ns},
+                   {"exposed: only communication runs", wait.exclusive_ns}});
+  Section kernels{.title =
+                      "The kernels of communication; the last column is "
+                      "what they wait a step",
+                  .table = KernelTable(ledger, 10, {Category::kCommunication})};
+  return {std::move(totals), std::move(kernels)};
+}
+
 std::vector<Section> ForeignSections(const LedgerResult& ledger) {
   const Stat& foreign = ledger.per_step.foreign;
   return {{.before = {"foreign: operations that another step or nobody "
@@ -166,7 +207,8 @@ std::vector<Section> WallSections(const LedgerResult& ledger) {
   section.before = {
       "wall: from a step's first operation on its forward lane to the next "
       "step's first",
-      "attributed of all categories + foreign + idle = wall, to the "
+      "attributed of all categories + rank wait + foreign + idle = wall, to "
+      "the "
       "nanosecond"};
   section.table = TotalsTable(q.wall.n, {{"wall", q.wall.total},
                                          {"busy", q.busy.total},
@@ -243,6 +285,8 @@ std::optional<LedgerRow> LedgerRowByName(std::string_view name) {
       {"idle", LedgerRow::Kind::kIdle},
       {kIdleInsideTitle, LedgerRow::Kind::kIdle},
       {kIdleOutsideTitle, LedgerRow::Kind::kIdle},
+      {"rank_wait", LedgerRow::Kind::kRankWait},
+      {"rank wait", LedgerRow::Kind::kRankWait},
       {"foreign", LedgerRow::Kind::kForeign},
       {kForeignTitle, LedgerRow::Kind::kForeign}};
   for (const auto& [title, kind] : kOthers)
@@ -256,7 +300,7 @@ std::string LedgerRowNames(const LedgerResult& ledger) {
   std::string names;
   for (const CategoryRow& row : CategoryRows(ledger))
     names += fmt::format("{}, ", IdOf(row.category));
-  return names + "idle, foreign, wall";
+  return names + "rank_wait, idle, foreign, wall";
 }
 
 Document RowExplanationDocument(const LedgerResult& ledger,
@@ -268,6 +312,8 @@ Document RowExplanationDocument(const LedgerResult& ledger,
       return WithProvenance(ledger, IdleSections(ledger));
     case LedgerRow::Kind::kForeign:
       return WithProvenance(ledger, ForeignSections(ledger));
+    case LedgerRow::Kind::kRankWait:
+      return WithProvenance(ledger, RankWaitSections(ledger));
     case LedgerRow::Kind::kWall:
       break;
   }

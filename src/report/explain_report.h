@@ -54,9 +54,10 @@ Document KernelExplanationDocument(
 Document StepExplanationDocument(const Provenance& source,
                                  const StepExplanation& step);
 
-/// A row of the ledger's table: a category, "idle", "foreign" or "wall".
+/// A row of the ledger's table: a category, "idle", "foreign", "rank_wait" or
+/// "wall".
 struct LedgerRow {
-  enum class Kind : uint8_t { kCategory, kIdle, kForeign, kWall };
+  enum class Kind : uint8_t { kCategory, kIdle, kForeign, kRankWait, kWall };
   Kind kind = Kind::kWall;
   Category category = Category::kUnclassified;
 };

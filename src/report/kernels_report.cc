@@ -89,17 +89,17 @@ std::string KernelsTsv(const LedgerResult& ledger,
   out +=
       "category\tcount\tsum_ns\tattributed_ns\texclusive_ns\t"
       "hidden_same_lane_ns\thidden_cross_lane_ns\tcall_p10_ns\tcall_p50_ns\t"
-      "call_p90_ns\trule\tlibrary\tfamily\tname\n";
+      "call_p90_ns\trank_wait_ns\trule\tlibrary\tfamily\tname\n";
   for (const KernelRow* row : Rows(ledger, choice)) {
     const Amounts& amounts = row->amounts;
-    out +=
-        fmt::format("{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
-                    IdOf(row->category), amounts.count, amounts.sum_ns,
-                    amounts.attributed_ns, amounts.exclusive_ns,
-                    amounts.hidden_same_lane_ns, amounts.hidden_cross_lane_ns,
-                    row->call_ns.p10, row->call_ns.median, row->call_ns.p90,
-                    TsvField(row->rule), TsvField(row->library),
-                    TsvField(row->family), TsvField(row->name));
+    out += fmt::format(
+        "{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\n",
+        IdOf(row->category), amounts.count, amounts.sum_ns,
+        amounts.attributed_ns, amounts.exclusive_ns,
+        amounts.hidden_same_lane_ns, amounts.hidden_cross_lane_ns,
+        row->call_ns.p10, row->call_ns.median, row->call_ns.p90,
+        row->rank_wait_ns, TsvField(row->rule), TsvField(row->library),
+        TsvField(row->family), TsvField(row->name));
   }
   return out;
 }

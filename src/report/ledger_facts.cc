@@ -103,12 +103,17 @@ void AddCoverageDoubts(const LedgerResult& ledger,
         fmt::format("{} % of the file's GPU time is outside the used steps",
                     Percent({coverage.outside_steps_ns, 1}, total)));
   }
-  const auto& communication =
-      ledger.categories[static_cast<size_t>(Category::kCommunication)];
-  if (communication.count > 0) {
+  if (ledger.wait_basis == WaitBasis::kUnknown) {
     doubts.push_back(
         "communication includes waiting for slower ranks: one rank's trace "
-        "cannot tell the two apart");
+        "cannot tell the two apart, unless four used steps have the same call");
+  }
+  if (ledger.wait_basis == WaitBasis::kOneRank) {
+    doubts.push_back(
+        "rank wait is a lower bound, from this rank alone: what a collective "
+        "takes beyond the 10th percentile of the same call over the steps. "
+        "Waiting that is as long in every step never shows; it is in "
+        "communication");
   }
 }
 
@@ -201,6 +206,10 @@ std::string WithoutParameters(std::string_view name) {
       return std::string(at == 0 ? name : name.substr(0, at));
   }
   return std::string(name);
+}
+
+std::string RankWaitTitle(const LedgerResult& ledger) {
+  return IsMeasured(ledger.wait_basis) ? "rank wait" : "rank wait, at least";
 }
 
 Rational PerUsedStep(const LedgerResult& ledger, int64_t total) {

@@ -46,6 +46,9 @@ std::vector<std::string> Doubts(const LedgerResult& ledger);
 /// before the parameters tells kernels apart.
 std::string WithoutParameters(std::string_view name);
 
+/// "rank wait", or "rank wait, at least".
+std::string RankWaitTitle(const LedgerResult& ledger);
+
 /// Mean of a total over the used steps.
 Rational PerUsedStep(const LedgerResult& ledger, int64_t total);
 

@@ -96,20 +96,23 @@ Json PerStepJson(const PerStep& per_step) {
           {"idle_unknown_ns", JsonStat(per_step.idle_unknown)},
           {"hidden_same_lane_ns", JsonStat(per_step.hidden_same_lane)},
           {"hidden_cross_lane_ns", JsonStat(per_step.hidden_cross_lane)},
+          {"rank_wait_ns", JsonStat(per_step.rank_wait)},
           {"kernels", JsonStat(per_step.kernels)},
           {"launch_lead_ns", JsonStat(per_step.launch_lead)}};
 }
 
-Json StepJson(const StepAmounts& step) {
-  return {{"step", step.step},
-          {"wall_ns", JsonInt(step.wall)},
-          {"span_ns", JsonInt(step.span)},
-          {"sum_ns", JsonInt(step.sum)},
-          {"busy_ns", JsonInt(step.busy)},
-          {"foreign_ns", JsonInt(step.foreign)},
-          {"idle_ns", JsonInt(step.idle)},
-          {"idle_inside_ns", JsonInt(step.idle_inside)},
-          {"kernels", JsonInt(step.kernels)}};
+Json StepJson(const StepAmounts& step, bool wait_known) {
+  return {
+      {"step", step.step},
+      {"wall_ns", JsonInt(step.wall)},
+      {"span_ns", JsonInt(step.span)},
+      {"sum_ns", JsonInt(step.sum)},
+      {"busy_ns", JsonInt(step.busy)},
+      {"rank_wait_ns", wait_known ? JsonInt(step.rank_wait) : Json(nullptr)},
+      {"foreign_ns", JsonInt(step.foreign)},
+      {"idle_ns", JsonInt(step.idle)},
+      {"idle_inside_ns", JsonInt(step.idle_inside)},
+      {"kernels", JsonInt(step.kernels)}};
 }
 
 void AddAmounts(const Amounts& amounts, Json& row) {
@@ -120,6 +123,15 @@ void AddAmounts(const Amounts& amounts, Json& row) {
   row["hidden_ns"] = JsonInt(amounts.hidden_ns());
   row["hidden_same_lane_ns"] = JsonInt(amounts.hidden_same_lane_ns);
   row["hidden_cross_lane_ns"] = JsonInt(amounts.hidden_cross_lane_ns);
+}
+
+Json RankWaitJson(const LedgerResult& ledger) {
+  Json row = {{"name", "rank_wait"},
+              {"pseudo", true},
+              {"known", IsMeasured(ledger.wait_basis)},
+              {"basis", IdOf(ledger.wait_basis)}};
+  AddAmounts(ledger.rank_wait, row);
+  return row;
 }
 
 // Time that is no category's own: only its total is a quantity.
@@ -140,8 +152,7 @@ Json CategoriesJson(const LedgerResult& ledger) {
     list.push_back(std::move(row));
   }
   const PerStep& per_step = ledger.per_step;
-  // One rank cannot tell its own waiting from its work: 0 is a lower bound.
-  list.push_back(PseudoCategory("rank_wait", 0, false));
+  list.push_back(RankWaitJson(ledger));
   list.push_back(PseudoCategory("foreign", per_step.foreign.total, true));
   list.push_back(
       PseudoCategory("idle", per_step.idle.total, per_step.idle.n > 0));
@@ -249,6 +260,7 @@ Json JsonKernel(const KernelRow& kernel) {
               {"rule", kernel.rule},
               {"library", JsonText(kernel.library)}};
   AddAmounts(kernel.amounts, row);
+  row["rank_wait_ns"] = JsonInt(kernel.rank_wait_ns);
   row["call_ns"] = JsonStat(kernel.call_ns);
   return row;
 }
@@ -272,7 +284,10 @@ void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out) {
   out.Object("steps", [&] { WriteSteps(ledger, out); });
   if (!ledger.ranks.empty()) out.Member("rank_set", RankSetJson(ledger));
   out.Member("per_step", PerStepJson(ledger.per_step));
-  out.Array("step_amounts", ledger.step_amounts, StepJson);
+  const bool wait_known = ledger.wait_basis != WaitBasis::kUnknown;
+  out.Array("step_amounts", ledger.step_amounts, [&](const StepAmounts& step) {
+    return StepJson(step, wait_known);
+  });
   out.Member("categories", CategoriesJson(ledger));
   out.Array("kernels", ledger.kernels, JsonKernel);
   out.Array("families", ledger.families, FamilyJson);

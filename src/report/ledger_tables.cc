@@ -133,6 +133,16 @@ Table CategoryTable(const LedgerResult& ledger) {
                digits.UnlessZero(times.hidden[c], amounts.hidden_ns() == 0)});
     all.Add(amounts);
   }
+  if (const Amounts& wait = ledger.rank_wait; wait.sum_ns > 0) {
+    table.Add(
+        {RankWaitTitle(ledger), digits.Time(times.wait_time, false),
+         PrintDigits(shares.wait_time, 1, false), "",
+         digits.Time(times.wait_time + times.wait_hidden, false),
+         digits.UnlessZero(RoundedTo(PerUsedStep(ledger, wait.exclusive_ns),
+                                     {digits.decimals, digits.unit.ns}),
+                           wait.exclusive_ns == 0),
+         digits.UnlessZero(times.wait_hidden, wait.hidden_ns() == 0)});
+  }
   const StepParts totals = TotalsOf(ledger.per_step);
   const auto add_pseudo = [&](std::string_view name, int64_t StepParts::*part) {
     if (totals.*part == 0) return;
@@ -171,6 +181,8 @@ Table KernelTable(const LedgerResult& ledger, size_t top,
                    SpareColumn("p10"),
                    {"p50 \u00b5s"},
                    SpareColumn("p90")};
+  const bool waits = ledger.rank_wait.sum_ns > 0;
+  if (waits) table.columns.push_back({"+ wait"});
   for (size_t i = 0; i < ledger.kernels.size(); ++i) {
     const KernelRow& row = ledger.kernels[i];
     if (table.rows.size() == top) break;
@@ -184,6 +196,11 @@ Table KernelTable(const LedgerResult& ledger, size_t top,
                PrintDigits(digits.shares.kernels[i], 1, zero),
                CountText(PerUsedStep(ledger, amounts.count)), micros(call.p10),
                micros(call.median), micros(call.p90)});
+    if (!waits) continue;
+    table.rows.back().cells.emplace_back(
+        row.rank_wait_ns == 0
+            ? std::string()
+            : digits.Time(PerUsedStep(ledger, row.rank_wait_ns)));
   }
   return table;
 }
@@ -209,6 +226,7 @@ Table QuantityTable(const LedgerResult& ledger) {
   alone("span", q.span);
   alone("span of its largest replay", q.replay_span);
   part("sum of durations", q.sum, step.sum);
+  alone("  " + RankWaitTitle(ledger), q.rank_wait);
   part("busy", q.busy, step.busy);
   alone("copies alone", q.copy_only);
   part("hidden on the same lane", q.hidden_same_lane, step.hidden_same_lane);

@@ -71,6 +71,17 @@ std::string BusyText(const LedgerResult& ledger) {
   return text + ".";
 }
 
+// Waiting is busy, too; below a hundredth nobody needs to know.
+std::string WaitText(const LedgerResult& ledger) {
+  const int64_t wait = ledger.rank_wait.attributed_ns;
+  const int64_t whole = WholeOf(ledger);
+  if (wait < whole / 100 || wait == 0) return "";
+  const std::string text = fmt::format(
+      "{} of it ({} %) is waiting in collectives for other ranks.",
+      Duration(PerUsedStep(ledger, wait)), Percent({wait, 1}, {whole, 1}));
+  return IsMeasured(ledger.wait_basis) ? text : "At least " + text;
+}
+
 // The fewest categories that make up two thirds; no more than four, and none
 // under a twentieth.
 std::string MostText(const LedgerResult& ledger) {
@@ -142,7 +153,8 @@ Section VerdictSection(const LedgerResult& ledger) {
     section.after.push_back(BusyText(ledger));
   else if (ledger.per_step.span.total > 0)
     section.after.push_back(SpanBusyText(ledger));
-  for (std::string text : {MostText(ledger), TokenText(ledger)})
+  for (std::string text :
+       {WaitText(ledger), MostText(ledger), TokenText(ledger)})
     if (!text.empty()) section.after.push_back(std::move(text));
   return section;
 }

@@ -49,6 +49,8 @@ std::string LedgerTsv(const LedgerResult& ledger) {
     if (ledger.categories[i].count > 0)
       AddRow("category", id, id, ledger.categories[i], "", out);
   }
+  if (ledger.rank_wait.count > 0)
+    AddRow("pseudo", "rank_wait", "", ledger.rank_wait, "", out);
   AddTotal("pseudo", "foreign", ledger.per_step.foreign, out);
   AddTotal("pseudo", "idle", ledger.per_step.idle, out);
   for (const FamilyRow& row : ledger.families)

@@ -16,16 +16,18 @@ struct CategoryTotal {
   int64_t attributed_ns = 0, hidden_ns = 0;
 };
 
-/// Last digits: the groups add up to the step's busy and hidden time, the
-/// categories to their group.
+/// Last digits: the groups and rank wait add up to the step's busy and hidden
+/// time, the categories to their group.
 struct PrintedCategories {
   std::vector<int64_t> group_times, group_hidden;  // by CategoryGroups()
   std::array<int64_t, kCategoryCount> times{}, hidden{};
+  int64_t wait_time = 0, wait_hidden = 0;  // rank wait
 };
 
 /// Totals over `steps`; `step` is what RoundParts made of theirs.
 PrintedCategories PrintCategories(
-    const std::array<CategoryTotal, kCategoryCount>& totals, int64_t steps,
-    const StepParts& step, Precision precision);
+    const std::array<CategoryTotal, kCategoryCount>& totals,
+    const CategoryTotal& rank_wait, int64_t steps, const StepParts& step,
+    Precision precision);
 
 }  // namespace inferdiff

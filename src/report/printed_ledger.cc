@@ -18,10 +18,13 @@ PrintedLedger PrintLedger(const LedgerResult& ledger, int64_t steps,
     const Amounts& row = ledger.categories[i];
     totals[i] = {row.attributed_ns, row.hidden_ns()};
   }
-  const PrintedCategories categories =
-      PrintCategories(totals, steps, printed.step, precision);
+  const PrintedCategories categories = PrintCategories(
+      totals, {ledger.rank_wait.attributed_ns, ledger.rank_wait.hidden_ns()},
+      steps, printed.step, precision);
   printed.times = categories.times;
   printed.hidden = categories.hidden;
+  printed.wait_time = categories.wait_time;
+  printed.wait_hidden = categories.wait_hidden;
 
   std::vector<Rational> times;
   std::map<std::pair<std::string_view, Category>, size_t> index;

@@ -15,6 +15,7 @@ namespace inferdiff {
 struct PrintedLedger {
   StepParts step;
   std::array<int64_t, kCategoryCount> times{}, hidden{};
+  int64_t wait_time = 0, wait_hidden = 0;  // rank wait
   std::vector<int64_t> families, kernels;  // attributed times
 };
 

@@ -47,8 +47,12 @@ PrintedSide PrintSide(const CompareResult& result, Side side, int64_t steps,
   }
   PrintedSide printed;
   printed.step = RoundParts(TotalsOf(totals), steps, precision);
-  const PrintedCategories categories =
-      PrintCategories(amounts, steps, printed.step, precision);
+  const SideAmounts& wait = totals.rank_wait;
+  const PrintedCategories categories = PrintCategories(
+      amounts, {wait.attributed_ns, wait.sum_ns - wait.attributed_ns}, steps,
+      printed.step, precision);
+  printed.wait_time = categories.wait_time;
+  printed.wait_sum = categories.wait_time + categories.wait_hidden;
   printed.times = categories.times;
   for (size_t i = 0; i < kCategoryCount; ++i)
     printed.sums[i] = categories.times[i] + categories.hidden[i];

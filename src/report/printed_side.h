@@ -16,6 +16,7 @@ struct PrintedSide {
   StepParts step;
   std::vector<int64_t> group_times, group_sums;  // by CompareResult::groups
   std::array<int64_t, kCategoryCount> times{}, sums{};
+  int64_t wait_time = 0, wait_sum = 0;  // rank wait
 };
 
 /// Totals over `steps`. A sum is its time and what is hidden of it, so that

@@ -46,6 +46,14 @@ class FakeLedger {
     return *this;
   }
 
+  /// What communication waits over all steps; before Walls.
+  FakeLedger& Wait(WaitBasis basis, int64_t sum, int64_t same = 0,
+                   int64_t cross = 0) {
+    ledger_.rank_wait = {1, sum, sum - same - cross, 0, same, cross};
+    ledger_.wait_basis = basis;
+    return *this;
+  }
+
   /// One op of the representative step, on the replay unless it is kNone.
   FakeLedger& Op(uint32_t kernel, int64_t start, int64_t dur,
                  uint32_t replay = 0, int64_t same = 0, int64_t cross = 0) {
@@ -64,7 +72,7 @@ class FakeLedger {
   /// Idle and foreign totals over the steps; the wall follows.
   FakeLedger& Walls(int64_t idle_inside, int64_t idle_outside,
                     int64_t foreign) {
-    int64_t busy = 0;
+    int64_t busy = ledger_.rank_wait.attributed_ns;
     for (const Amounts& row : ledger_.categories) busy += row.attributed_ns;
     Set(busy + idle_inside + idle_outside + foreign, &PerStep::wall);
     Set(idle_inside + idle_outside, &PerStep::idle);

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <initializer_list>
+#include <stdexcept>
+#include <string>
+
 #include "base/error.h"
 #include "compare/setup.h"
 #include "compare_fixture.h"
@@ -95,6 +100,82 @@ TEST(Gap, RefusesALedgerThatDoesNotAddUp) {
   EXPECT_THROW(CompareFakes(std::move(negative), Fast()), ContractError);
 }
 
+/// 4 steps that wait 400 ns each, and transfer 100.
+FakeLedger Waiting(WaitBasis basis) {
+  FakeLedger ledger(4);
+  ledger.Kernel("gemm", Category::kDenseGemm, 4, 4'000)
+      .Kernel("nccl", Category::kCommunication, 4, 400, 0, 40)
+      .Wait(basis, 1'600, 300, 200)
+      .Walls(0, 0, 0);
+  return ledger;
+}
+
+/// The same work without the waiting.
+FakeLedger Prompt() {
+  FakeLedger ledger(4);
+  ledger.Kernel("gemm", Category::kDenseGemm, 4, 4'000)
+      .Kernel("nccl", Category::kCommunication, 4, 400)
+      .Wait(WaitBasis::kRankSet, 0)
+      .Walls(0, 0, 0);
+  return ledger;
+}
+
+const GapPart& PartOf(const CompareResult& result, std::string_view id) {
+  for (const GapPart& part : result.gap_parts)
+    if (part.id == id) return part;
+  throw std::out_of_range(std::string(id));
+}
+
+TEST(Gap, RankWaitIsWhatItIsAttributed) {
+  const CompareResult result =
+      CompareFakes(Waiting(WaitBasis::kRankSet), Prompt());
+  const Gap& gap = result.gap;
+  EXPECT_TRUE((gap.rank_wait == Rational{-1'100, 4}));
+  EXPECT_TRUE((gap.work == Rational{}));
+  EXPECT_TRUE((gap.concurrency == Rational{40, 4}));
+  EXPECT_TRUE(gap.work + gap.rank_wait + gap.concurrency == gap.total);
+  EXPECT_EQ(result.a_totals.all.sum_ns, 6'000);
+  EXPECT_EQ(result.a_totals.all.count, 8);
+  Rational sum{0, 1};
+  for (const GapPart& part : result.gap_parts) sum = sum + part.delta;
+  EXPECT_TRUE(sum == gap.total);
+}
+
+TEST(Gap, SaysHowADifferenceInRankWaitIsKnown) {
+  using Sense = GapPart::Sense;
+  struct Row {
+    WaitBasis a, b;
+    HowKnown how;
+    Sense wait, work;  // of the surplus of A, the slower side
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {WaitBasis::kRankSet, WaitBasis::kNoCalls, HowKnown::kMeasured,
+            Sense::kExact, Sense::kExact},
+           {WaitBasis::kOneRank, WaitBasis::kRankSet, HowKnown::kBound,
+            Sense::kLowerBound, Sense::kUpperBound},
+           {WaitBasis::kRankSet, WaitBasis::kUnknown, HowKnown::kBound,
+            Sense::kUpperBound, Sense::kLowerBound},
+           {WaitBasis::kOneRank, WaitBasis::kOneRank, HowKnown::kEstimate,
+            Sense::kRough, Sense::kRough}}) {
+    FakeLedger b = Prompt();
+    b.get().wait_basis = row.b;
+    const CompareResult result = CompareFakes(Waiting(row.a), std::move(b));
+    ASSERT_EQ(result.gap.slower, Side::kA);
+    const GapPart& wait = PartOf(result, "rank_wait");
+    const GapPart& work = PartOf(result, "work.communication");
+    EXPECT_EQ(wait.how, row.how);
+    EXPECT_EQ(work.how, row.how);
+    EXPECT_EQ(wait.sense, row.wait);
+    EXPECT_EQ(work.sense, row.work);
+    EXPECT_EQ(PartOf(result, "work.dense_gemm").how, HowKnown::kMeasured);
+    const auto finding = std::find_if(
+        result.findings.begin(), result.findings.end(),
+        [](const Finding& f) { return f.id == "contributor.rank_wait"; });
+    ASSERT_NE(finding, result.findings.end());
+    EXPECT_EQ(finding->prize.has_value(), row.how == HowKnown::kMeasured);
+  }
+}
+
 /// One replay [0, 100) with a gap [40, 50), an eager op before and one that
 /// runs during it on another stream, and a last one after it.
 FakeLedger OneStep(int64_t scale) {
@@ -130,6 +211,26 @@ TEST(Gap, OfOneStepIsOfTheReplaySpan) {
   EXPECT_EQ(result.a_totals.left_out_ops, 3);
   EXPECT_EQ(result.a_totals.left_out_ns, 200);
   EXPECT_EQ(result.comparable.verdict, Comparability::kWithReservations);
+}
+
+TEST(Gap, OfAReplayHasTheWaitOfItsCollectives) {
+  FakeLedger ledger(1);
+  ledger.Kernel("gemm", Category::kDenseGemm, 1, 50)
+      .Kernel("nccl", Category::kCommunication, 1, 20)
+      .Wait(WaitBasis::kOneRank, 30)
+      .Op(0, 0, 50)
+      .Op(1, 50, 50);
+  SequenceOp& call = ledger.get().sequence[1];
+  call.attributed_ns = 20;
+  call.wait_attributed_ns = 25;
+  call.wait_cross_lane_ns = 5;
+  // The other lane's part of those 5 ns.
+  ledger.Op(0, 90, 5, 0, 0, 0);
+  const CompareResult result = CompareFakes(ledger, ledger);
+  EXPECT_EQ(result.gap.basis, Basis::kReplaySpan);
+  EXPECT_EQ(result.a_totals.headline_ns, 100);
+  EXPECT_EQ(result.a_totals.rank_wait.attributed_ns, 25);
+  EXPECT_EQ(result.a_totals.all.sum_ns, 105);
 }
 
 TEST(Gap, WithoutReplaysIsOfTheSpan) {

@@ -33,6 +33,10 @@ inline std::string TextOf(const Trace& trace) {
                    ops.name[i], (*trace.names)[ops.name[i]], ops.lane[i],
                    ops.launch[i], static_cast<int>(ops.kind[i]));
   }
+  for (const OpGroup& group : trace.op_groups) {
+    fmt::format_to(out, "group {} {}\n", group.op,
+                   trace.process_groups[group.group]);
+  }
   const HostCalls& calls = trace.calls;
   for (size_t i = 0; i < calls.size(); ++i) {
     fmt::format_to(out, "call {} {} {} {}:{} {} {}\n", calls.start_ns[i],
