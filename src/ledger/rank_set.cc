@@ -21,8 +21,6 @@
 namespace inferdiff {
 namespace {
 
-constexpr size_t kCommunication = static_cast<size_t>(Category::kCommunication);
-
 /// What must be equal for steps to be put together.
 using Shape =
     std::tuple<StepKind, std::optional<int64_t>, std::optional<int64_t>>;
