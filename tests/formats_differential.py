@@ -54,6 +54,11 @@ MERGED = ("kineto", "nsys", "rocprof-json", "rocpd", "rpd")
 MERGED_LACKS = {
     "kineto": {"graph_launches": "counted over the whole file"},
 }
+# Whether a collective can wait at all.
+NUMBER_OF_RANKS = {
+    "rank_wait": "that there is one rank stands in Kineto's metadata only",
+    "rank_wait_ns": "that there is one rank stands in Kineto's metadata only",
+}
 OF_VENDOR = {
     "nvidia": ("kineto", "nsys", "nsys-old"),
     "amd": ("kineto", "rocprof-csv", "rocprof-csv-old", "rocprof-json",
@@ -273,6 +278,9 @@ def compare(binary, seed, names, folder):
         if "burst" in made.options.defects and name in WITHOUT_CORRELATION:
             continue
         lacks = LACKS[name] | (MERGED_LACKS.get(name, {}) if merged else {})
+        if (kineto["trace"]["world_size"] == 1 and
+                ledger["trace"]["world_size"] is None):
+            lacks = lacks | NUMBER_OF_RANKS
         ours, theirs = comparable(kineto, lacks), comparable(ledger, lacks)
         wrong = [path for path in sorted(set(ours) | set(theirs), key=str)
                  if ours.get(path) != theirs.get(path)]
