@@ -97,9 +97,7 @@ class ChromeEvents : public JsonObjectSink {
   bool Enter(std::string_view text, size_t brace) override;
   void Leave() override { in_events_ = false; }
   void Take(std::string_view object) override;
-  size_t FindStart(std::string_view text, size_t at) const override {
-    return FindEventStart(text, at);
-  }
+  size_t FindStart(std::string_view text, size_t at) const override;
   void Finish(bool truncated);
 
  private:
@@ -145,6 +143,17 @@ bool ChromeEvents::Enter(std::string_view text, size_t brace) {
     in_events_ = FindEventStart(text.substr(0, brace + 64), brace) == brace;
   }
   return !in_events_;
+}
+
+size_t ChromeEvents::FindStart(std::string_view text, size_t at) const {
+  for (size_t brace = FindEventStart(text, at); brace != text.npos;
+       brace = FindEventStart(text, brace + 1)) {
+    const size_t before = LastJsonBefore(text, brace);
+    if (before != text.npos && before >= at && IsNearJson(text, brace)) {
+      return brace;
+    }
+  }
+  return text.npos;
 }
 
 /// False, and counted: the event has no usable times.

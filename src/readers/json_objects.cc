@@ -28,7 +28,18 @@ constexpr size_t kUsualLength = 1024;
 /// Text behind a brace that tells what the object is.
 constexpr size_t kTextAhead = 256;
 
+/// Behind damage an object's start is told by text at most so far in front of
+/// it; the key of its array by as much in front of that.
+constexpr size_t kLook = 64;
+
 }  // namespace
+
+bool IsNearJson(std::string_view text, size_t brace) {
+  const size_t before = LastJsonBefore(text, brace);
+  const size_t key = SkipJsonSpace(text, brace + 1);
+  return before != kNowhere && brace - before <= kLook &&
+         key - brace <= kLook / 2;
+}
 
 size_t LastJsonBefore(std::string_view text, size_t at) {
   while (at > 0 && IsJsonSpace(text[at - 1])) --at;
@@ -113,16 +124,21 @@ bool JsonObjects::Resume(size_t* at) {
   const size_t begin = *at;
   const size_t next = sink_->FindStart(text_, begin);
   if (next == kNowhere) {
-    // A record's start is told by the text in front of it, too.
-    constexpr size_t kBefore = 64;
-    const size_t seen = text_.size() - std::min(text_.size(), kBefore);
+    const size_t seen = text_.size() - std::min(text_.size(), 4 * kLook);
     *at = final_ ? text_.size() : std::max(begin, seen);
     lost_ = !final_;
     cut_ |= final_;
   } else {
-    // With the comma or bracket in front, which tells what it is.
-    const size_t mark = LastJsonBefore(text_, next);
-    *at = mark == kNowhere || mark < begin ? next : mark;
+    // With the comma in front, or the bracket and its key, which tell what it
+    // is; as far as that is kept when text is given up.
+    *at = LastJsonBefore(text_, next);
+    const size_t from = std::max(begin + 1, *at - std::min(*at, kLook));
+    const std::string_view before = text_.substr(0, *at);
+    const size_t close = before.rfind('"');
+    if (text_[*at] == '[' && close != kNowhere && close > from) {
+      const size_t open = before.rfind('"', close - 1);
+      if (open != kNowhere && open >= from) *at = open;
+    }
     lost_ = false;
   }
   counters_->Add(Counter::kSkippedBytes, *at - begin);
@@ -150,7 +166,7 @@ size_t JsonObjects::Walk(std::string_view text, bool final) {
     } else if (!broken) {
       // Its first key tells what some objects are.
       if (text_.size() - brace < kTextAhead && !final_) return at;
-      if (sink_->Enter(text_, brace)) {
+      if (sink_->Enter(text_.substr(at), brace - at)) {
         ++depth_;
         at = brace + 1;
         continue;

@@ -27,19 +27,25 @@ class JsonObjectSink {
  public:
   virtual ~JsonObjectSink() = default;
   /// The object that begins at text[brace], 256 bytes of it at least: false if
-  /// it is to be taken whole. May be called twice for one that is taken.
+  /// it is to be taken whole. `text` begins behind the last object that began
+  /// or ended. May be called twice for one that is taken.
   virtual bool Enter(std::string_view text, size_t brace) = 0;
   /// What was entered has ended.
   virtual void Leave() = 0;
   virtual void Take(std::string_view object) = 0;
-  /// The first { at or behind `at` where an object to take seems to begin, by
-  /// text from `at` on; npos: none. Behind damage.
+  /// The first { at or behind `at` where an object to take seems to begin, a
+  /// comma or a [ not in front of `at` before it, and that IsNearJson; npos:
+  /// none. Behind damage.
   virtual size_t FindStart(std::string_view text, size_t at) const = 0;
 };
 
 /// The place of the last character in front of `at` that is no space; npos:
 /// none.
 size_t LastJsonBefore(std::string_view text, size_t at);
+
+/// Whether a comma or bracket and the first key stand so near to the { at
+/// `brace` that no end of a block parts them.
+bool IsNearJson(std::string_view text, size_t brace);
 
 /// The key whose colon stands at `colon`; empty where there is none.
 std::string_view JsonKeyBefore(std::string_view text, size_t colon);

@@ -68,14 +68,19 @@ class RocprofAssembler {
   bool by_stream_ = false;
 };
 
-/// Whether any op is on a stream other than 0.
+/// Whether any op is on a stream other than 0. A lexicon may hold lanes of a
+/// wrong guess, so only those of ops count.
 bool RocprofAssembler::StreamsTell() const {
+  std::map<const RocprofLexicon*, std::vector<uint8_t>> seen;
   for (const auto& batches : input_.files) {
     for (const RocprofBatch& batch : batches) {
-      if (batch.lexicon == nullptr) continue;
-      const StringPool& lanes = batch.lexicon->lanes;
-      for (NameId id = 0; id < lanes.size(); ++id) {
-        if (NumberIn(SplitLane(lanes[id]).stream) != 0) return true;
+      if (batch.ops.empty()) continue;
+      std::vector<uint8_t>& lanes = seen[batch.lexicon];
+      lanes.resize(batch.lexicon->lanes.size(), 0);
+      for (const TraceSink::Op& op : batch.ops) {
+        if (std::exchange(lanes[op.lane], uint8_t{1}) != 0) continue;
+        const RocprofLane lane = SplitLane(batch.lexicon->lanes[op.lane]);
+        if (NumberIn(lane.stream) != 0) return true;
       }
     }
   }

@@ -49,7 +49,7 @@ class Processes : public JsonObjectSink {
 
  private:
   void SetArray(std::string_view key) {
-    if (!array_.empty()) last_array_ = array_;
+    if (!array_.empty() && array_ != key) last_array_ = array_;
     array_ = key;
   }
 
@@ -108,7 +108,10 @@ size_t Processes::FindStart(std::string_view text, size_t at) const {
     if (brace == text.npos || brace < at || text[brace] != '{') continue;
     const size_t before = LastJsonBefore(text, brace);
     if (before == text.npos || before < at) continue;
-    if (text[before] == ',' || text[before] == '[') return brace;
+    if ((text[before] == ',' || text[before] == '[') &&
+        IsNearJson(text, brace)) {
+      return brace;
+    }
   }
   return text.npos;
 }
