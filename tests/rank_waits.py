@@ -84,6 +84,23 @@ def check_clock(name, binary, waits):
     print(f"{name}: the same with a clock 412 us ahead")
 
 
+def check_sentences(binary):
+    """A comparison names each side's straggler and what it did meanwhile."""
+    run = subprocess.run(
+        [binary, "compare", "--format", "json", *map(str, files_of("host-delay")),
+         "--", *map(str, files_of("extra-work"))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    texts = {f["id"]: f["text"] for f in json.loads(run.stdout)["findings"]}
+    for side, reason in (("A", "its host is late"), ("B", "more dense GEMM")):
+        text = texts[f"straggler.{side}"]
+        assert text.startswith(f"{side}: the others wait for rank 1"), text
+        assert reason in text, text
+    print("compare: the straggler of both sides is named")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--bin", required=True)
@@ -92,6 +109,7 @@ def main():
         waits = check(name, truth, binary)
         if name in ("host-delay", "extra-work"):
             check_clock(name, binary, waits)
+    check_sentences(binary)
 
 
 if __name__ == "__main__":

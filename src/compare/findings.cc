@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "compare/sentences.h"
 #include "compare/setup.h"
+#include "ledger/rank_sentences.h"
 
 namespace inferdiff {
 namespace {
@@ -120,6 +121,14 @@ void FindRankWait(const SideView& side, FindingList* out) {
            measured ? HowKnown::kMeasured : HowKnown::kBound);
 }
 
+/// Who of a set waits for whom; ranks that are merely unlike are left to the
+/// ledger's own page, and so is what only concerns the slowest.
+void FindStraggler(const SideView& side, FindingList* out) {
+  for (RankSentence& sentence : RankSentences(side.ledger, side.name()))
+    if (sentence.id == "straggler" || sentence.id == "turns")
+      out->Add(sentence.id, side.side, std::move(sentence.text));
+}
+
 /// "One fused kernel or five": how many operations do a group's work.
 void FindCounts(const CompareResult& result, FindingList* out) {
   constexpr int64_t kFewerPercent = 25;
@@ -208,6 +217,7 @@ std::vector<Finding> FindResults(const CompareResult& result) {
     for (const SideView& side : sides) FindCopies(side, &out);
   }
   for (const SideView& side : sides) FindRankWait(side, &out);
+  for (const SideView& side : sides) FindStraggler(side, &out);
   FindCounts(result, &out);
   return out.Take();
 }

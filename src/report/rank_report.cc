@@ -10,6 +10,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "ledger/rank_sentences.h"
 #include "report/ledger_tables.h"
 
 namespace inferdiff {
@@ -21,20 +22,8 @@ using Json = nlohmann::ordered_json;
 // all.
 constexpr size_t kMostRows = 16;
 
-std::string NameOf(const RankRow& row) {
-  return row.rank ? fmt::format("rank {}", *row.rank) : Quoted(row.label);
-}
-
-std::string NameOf(const LedgerResult& ledger, uint32_t rank) {
-  return NameOf(ledger.ranks[rank]);
-}
-
-Rational Mean(int64_t total, int64_t steps) {
-  return {total, std::max<int64_t>(steps, 1)};
-}
-
 bool ByWall(const RankRow& a, const RankRow& b) {
-  return Mean(b.wall_ns, b.walls) < Mean(a.wall_ns, a.walls);
+  return MeanOver(b.wall_ns, b.walls) < MeanOver(a.wall_ns, a.walls);
 }
 
 /// Indices of the rows that are shown, in order of rank.
@@ -60,7 +49,7 @@ std::string OffsetText(const RankAlignment& alignment, uint32_t self) {
 Table RankTable(const LedgerResult& ledger) {
   const TimeUnit unit = StepUnit(ledger);
   const auto time = [&](int64_t total, int64_t steps) {
-    return Decimal(Mean(total, steps), 3, unit.ns);
+    return Decimal(MeanOver(total, steps), 3, unit.ns);
   };
   Table table;
   table.columns = {{"Rank", Align::kLeft},
@@ -97,60 +86,6 @@ Table RankTable(const LedgerResult& ledger) {
   return table;
 }
 
-std::string StragglerText(const LedgerResult& ledger, const Straggler& one) {
-  const std::string name = NameOf(ledger, one.rank);
-  std::string text = fmt::format(
-      "The others wait for {}: it arrives last in {} of {} collectives and "
-      "makes the first to arrive wait {} a step.",
-      name, Grouped(static_cast<int64_t>(one.last_arrivals)),
-      Grouped(static_cast<int64_t>(one.collectives)),
-      Duration(one.caused_wait));
-  const bool idle = one.caused_wait < one.caused_idle + one.caused_idle;
-  if (idle) {
-    return text + fmt::format(
-                      " For {} of that its GPU is idle while theirs work: its "
-                      "host is late.",
-                      Duration(one.caused_idle));
-  }
-  // A fifth of the wait at least, else it explains nothing.
-  if (one.category &&
-      !(one.excess < Rational{one.caused_wait.num, one.caused_wait.den * 5})) {
-    text += fmt::format(
-        " Meanwhile it works: {} more {} a step than the "
-        "others' mean.",
-        Duration(one.excess), TitleOf(*one.category));
-  }
-  return text;
-}
-
-std::vector<std::string> FindingTexts(const LedgerResult& ledger) {
-  const RankFindings& found = ledger.rank_findings;
-  std::vector<std::string> texts;
-  if (found.straggler) texts.push_back(StragglerText(ledger, *found.straggler));
-  if (found.in_turns) {
-    texts.push_back(
-        "Ranks wait for each other in turns: no rank causes half of it.");
-  }
-  if (found.slowest && *found.slowest != *found.fastest) {
-    const RankRow& slow = ledger.ranks[*found.slowest];
-    const RankRow& fast = ledger.ranks[*found.fastest];
-    texts.push_back(
-        fmt::format("The slowest is {} with {} a step, the fastest "
-                    "{} with {}.",
-                    NameOf(slow), Duration(Mean(slow.wall_ns, slow.walls)),
-                    NameOf(fast), Duration(Mean(fast.wall_ns, fast.walls))));
-  }
-  constexpr size_t kMostImbalances = 3;
-  for (size_t i = 0; i < found.imbalances.size() && i < kMostImbalances; ++i) {
-    const Imbalance& one = found.imbalances[i];
-    texts.push_back(fmt::format(
-        "{} is uneven: {} a step on {}, {} on {}.", TitleOf(one.category),
-        Duration(one.most_ns), NameOf(ledger, one.most), Duration(one.least_ns),
-        NameOf(ledger, one.least)));
-  }
-  return texts;
-}
-
 /// The longest waits that no figure holds, since their step is not used.
 std::vector<std::string> LongWaitTexts(const LedgerResult& ledger) {
   std::vector<std::string> texts;
@@ -160,10 +95,10 @@ std::vector<std::string> LongWaitTexts(const LedgerResult& ledger) {
     const bool used =
         wait.step != kNone && ledger.steps.steps[wait.step].excluded_id.empty();
     if (used || 10 * wait.wait_ns < ledger.per_step.wall.median) continue;
-    texts.push_back(
-        fmt::format("In a step that is not used, {} waits {} for {} in one {}.",
-                    NameOf(ledger, wait.rank), Duration({wait.wait_ns, 1}),
-                    NameOf(ledger, wait.last_rank), Quoted(wait.name)));
+    texts.push_back(fmt::format(
+        "In a step that is not used, {} waits {} for {} in one {}.",
+        NameOf(ledger.ranks[wait.rank]), Duration({wait.wait_ns, 1}),
+        NameOf(ledger.ranks[wait.last_rank]), Quoted(wait.name)));
   }
   return texts;
 }
@@ -233,7 +168,8 @@ std::vector<Section> RankSections(const LedgerResult& ledger) {
                       ? fmt::format("Ranks: the {} slowest and fastest of {}",
                                     kMostRows, ranks)
                       : fmt::format("{} ranks", ranks);
-  section.before = FindingTexts(ledger);
+  for (RankSentence& sentence : RankSentences(ledger, ""))
+    section.before.push_back(std::move(sentence.text));
   section.table = RankTable(ledger);
   section.after.push_back(WaitBasisText(ledger));
   for (std::string& text : LongWaitTexts(ledger))
@@ -248,6 +184,9 @@ Json RankSetJson(const LedgerResult& ledger) {
   json["ranks"] = Json::array();
   for (const RankRow& row : ledger.ranks)
     json["ranks"].push_back(RankJson(row));
+  json["findings"] = Json::array();
+  for (const RankSentence& sentence : RankSentences(ledger, ""))
+    json["findings"].push_back({{"id", sentence.id}, {"text", sentence.text}});
   json["long_waits"] = Json::array();
   for (const LongWait& wait : ledger.long_waits) {
     json["long_waits"].push_back(
