@@ -146,8 +146,9 @@ void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
 }
 
 void DoubtExcluded(const SideView& side, FindingList* out) {
-  const Steps& steps = side.ledger.steps;
-  for (const LeftOutReason& reason : LeftOutReasons(steps, side.ledger.group)) {
+  const LedgerResult& ledger = side.ledger;
+  for (const LeftOutReason& reason :
+       LeftOutReasons(ledger.steps, ledger.group, ledger.ranks)) {
     out->Add("left-out-steps." + reason.id, side.side,
              LeftOutText(reason, side.name()));
   }

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "ledger/rank_sentences.h"
 
 namespace inferdiff {
 namespace {
@@ -34,6 +35,23 @@ std::string WhyOther(const StepGroup& other, const StepGroup& accounted) {
       other.context_min == accounted.context_min)
     return "another graph or other kernels than the accounted steps";
   return "another shape: " + GroupText(other);
+}
+
+/// By step: its number, in its own rank where there are several.
+std::vector<std::string> StepNames(const std::vector<Step>& steps,
+                                   const std::vector<RankRow>& ranks) {
+  std::vector<std::string> names;
+  uint32_t first = 0;
+  for (uint32_t i = 0; i < steps.size(); ++i) {
+    if (ranks.empty()) {
+      names.push_back(std::to_string(i));
+      continue;
+    }
+    if (steps[i].rank != steps[first].rank) first = i;
+    names.push_back(
+        fmt::format("{} of {}", i - first, NameOf(ranks[steps[i].rank])));
+  }
+  return names;
 }
 
 }  // namespace
@@ -67,7 +85,9 @@ std::vector<LeftOutStep> LeftOutSteps(const Steps& steps, uint32_t group) {
   return out;
 }
 
-std::vector<LeftOutReason> LeftOutReasons(const Steps& steps, uint32_t group) {
+std::vector<LeftOutReason> LeftOutReasons(const Steps& steps, uint32_t group,
+                                          const std::vector<RankRow>& ranks) {
+  const std::vector<std::string> names = StepNames(steps.steps, ranks);
   std::vector<LeftOutReason> reasons;  // few: ids are ours
   std::vector<std::string> shapes;
   for (LeftOutStep& step : LeftOutSteps(steps, group)) {
@@ -81,7 +101,7 @@ std::vector<LeftOutReason> LeftOutReasons(const Steps& steps, uint32_t group) {
       reasons.push_back({step.id, std::move(step.why), {}});
       found = reasons.end() - 1;
     }
-    found->steps.push_back(step.step);
+    found->steps.push_back(names[step.step]);
   }
   for (LeftOutReason& reason : reasons) {
     if (reason.id != kOtherShape) continue;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ledger/ledger.h"
 #include "steps/steps.h"
 
 namespace inferdiff {
@@ -25,9 +26,11 @@ std::vector<LeftOutStep> LeftOutSteps(const Steps& steps, uint32_t group);
 /// The same by id; `why` is the first step's, or names the other shapes.
 struct LeftOutReason {
   std::string id, why;
-  std::vector<uint32_t> steps;
+  std::vector<std::string> steps;  // "7"; of a set of ranks "7 of rank 1"
 };
-std::vector<LeftOutReason> LeftOutReasons(const Steps& steps, uint32_t group);
+/// `ranks` are LedgerResult::ranks, whose steps stand in a row in `steps`.
+std::vector<LeftOutReason> LeftOutReasons(
+    const Steps& steps, uint32_t group, const std::vector<RankRow>& ranks = {});
 
 /// "2 steps of A left out (0, 7): the profiler started in it"; `of` may be "".
 std::string LeftOutText(const LeftOutReason& reason, std::string_view of);

@@ -175,7 +175,8 @@ std::optional<int64_t> TokensOfStep(const StepShape& shape) {
   return std::nullopt;
 }
 
-std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group) {
+std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group,
+                                      const std::vector<RankRow>& ranks) {
   std::vector<std::string> lines = {fmt::format(
       "Evidence: {}. {}", IdOf(steps.evidence), Sentence(steps.how))};
   if (!steps.cross_check.empty()) {
@@ -183,7 +184,7 @@ std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group) {
                                 steps.cross_check_agrees ? "" : " DISAGREES",
                                 Sentence(steps.cross_check)));
   }
-  for (const LeftOutReason& reason : LeftOutReasons(steps, group))
+  for (const LeftOutReason& reason : LeftOutReasons(steps, group, ranks))
     lines.push_back(LeftOutText(reason, ""));
   return lines;
 }

@@ -37,7 +37,8 @@ std::string InputText(const Provenance& source);
 std::optional<int64_t> TokensOfStep(const StepShape& shape);
 
 /// What the step borders rest on, and which steps are in no figure: sentences.
-std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group);
+std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group,
+                                      const std::vector<RankRow>& ranks = {});
 
 /// What a reader of the figures has to know: sentences, the gravest first.
 std::vector<std::string> Doubts(const LedgerResult& ledger);

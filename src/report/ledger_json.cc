@@ -74,11 +74,14 @@ void WriteSteps(const LedgerResult& ledger, JsonStream& out) {
                {"cross_check_agrees", steps.cross_check_agrees},
                {"notes", steps.notes},
                {"groups", JsonGroups(steps)}});
-  out.Array(
-      "excluded", LeftOutSteps(steps, ledger.group),
-      [](const LeftOutStep& step) -> Json {
-        return {{"step", step.step}, {"id", step.id}, {"reason", step.why}};
-      });
+  out.Array("excluded", LeftOutSteps(steps, ledger.group),
+            [&](const LeftOutStep& step) -> Json {
+              Json json = {
+                  {"step", step.step}, {"id", step.id}, {"reason", step.why}};
+              if (!ledger.ranks.empty())
+                json["rank"] = steps.steps[step.step].rank;
+              return json;
+            });
 }
 
 Json PerStepJson(const PerStep& per_step) {

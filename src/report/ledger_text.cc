@@ -161,7 +161,7 @@ Section VerdictSection(const LedgerResult& ledger) {
 
 Section StepsSection(const LedgerResult& ledger) {
   return {.title = "How the steps were found",
-          .before = StepEvidence(ledger.steps, ledger.group)};
+          .before = StepEvidence(ledger.steps, ledger.group, ledger.ranks)};
 }
 
 std::string TitleWithTop(std::string_view what, size_t shown, size_t all) {

@@ -55,5 +55,17 @@ TEST(LeftOutReasons, NameEachShapeOnceAndStopSomewhere) {
             "decode, batch 6; another shape: decode, batch 7; \u2026.");
 }
 
+TEST(LeftOutReasons, OfASetAreNumberedWithinEachRank) {
+  Steps steps = DecodesAroundAPrefill();
+  const std::vector<Step> one_rank = steps.steps;
+  steps.steps.insert(steps.steps.end(), one_rank.begin(), one_rank.end());
+  for (uint32_t i = 5; i < 10; ++i) steps.steps[i].rank = 1;
+  std::vector<RankRow> ranks(2);
+  ranks[0].rank = 6;
+  ranks[1].label = "late";
+  EXPECT_EQ(LeftOutText(LeftOutReasons(steps, 0, ranks)[1], ""),
+            "2 steps left out (4 of rank 6, 4 of `late`): no step follows.");
+}
+
 }  // namespace
 }  // namespace inferdiff
