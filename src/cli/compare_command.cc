@@ -191,8 +191,9 @@ int Run(const CompareArguments& arguments) {
               {[&] { return CompareDocument(result); },
                [&](const TextSink& sink) { WriteCompareJson(result, sink); },
                [&] { return CompareTsvText(result); }});
-  return std::max(ExitCode(common, result.a.source.counters),
-                  ExitCode(common, result.b.source.counters));
+  return std::max(
+      ExitCode(common, result.a.source.counters, result.a.capture_checks),
+      ExitCode(common, result.b.source.counters, result.b.capture_checks));
 }
 
 }  // namespace

@@ -42,7 +42,7 @@ int Run(const KernelsArguments& arguments) {
                           WriteKernelsJson(ledger, choice, sink);
                         },
                         [&] { return KernelsTsv(ledger, choice); }});
-  return ExitCode(common, ledger.source.counters);
+  return ExitCode(common, ledger.source.counters, ledger.capture_checks);
 }
 
 }  // namespace

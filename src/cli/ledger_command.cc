@@ -39,7 +39,7 @@ int Run(const LedgerArguments& arguments) {
               {[&] { return LedgerDocument(ledger, top); },
                [&](const TextSink& sink) { WriteLedgerJson(ledger, sink); },
                [&] { return LedgerTsv(ledger); }});
-  return ExitCode(common, ledger.source.counters);
+  return ExitCode(common, ledger.source.counters, ledger.capture_checks);
 }
 
 }  // namespace

@@ -62,8 +62,10 @@ void WriteReport(Outputs& outputs, const ReportForms& forms) {
       });
 }
 
-int ExitCode(const CommonOptions& options, const ImportCounters& counters) {
-  return options.strict && LostData(counters) ? 1 : 0;
+int ExitCode(const CommonOptions& options, const ImportCounters& counters,
+             const std::vector<CaptureCheck>& checks) {
+  return options.strict && (LostData(counters) || HasGraveCheck(checks)) ? 1
+                                                                         : 0;
 }
 
 }  // namespace inferdiff

@@ -49,7 +49,9 @@ struct ReportForms {
 extern const std::vector<Format> kAllFormats;
 void WriteReport(Outputs& outputs, const ReportForms& forms);
 
-/// 1 where --strict was given and records were lost, else 0.
-int ExitCode(const CommonOptions& options, const ImportCounters& counters);
+/// 1 where --strict was given and records were lost, or a check of the capture
+/// is more than a note; else 0.
+int ExitCode(const CommonOptions& options, const ImportCounters& counters,
+             const std::vector<CaptureCheck>& checks = {});
 
 }  // namespace inferdiff

@@ -3,6 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/one_trace.h"
+#include "integrity/check_capture.h"
 #include "report/steps_report.h"
 
 namespace inferdiff {
@@ -24,13 +25,15 @@ int Run(const OneTraceOptions& options) {
   const RuleSet rules = LoadRules(options.common.rules_path);
   const LoadedTrace loaded = LoadOne(options, rules);
   const GpuOps& ops = loaded.trace().ops;
-  const StepsReport report{ProvenanceOf(loaded, rules), loaded.steps,
-                           ops.size() == 0 ? 0 : ops.start_ns.front()};
+  const StepsReport report{
+      ProvenanceOf(loaded, rules), loaded.steps,
+      CheckCapture(loaded.trace(), loaded.classes, loaded.steps),
+      ops.size() == 0 ? 0 : ops.start_ns.front()};
   WriteReport(outputs,
               {[&] { return StepsDocument(report); },
                [&](const TextSink& sink) { WriteStepsJson(report, sink); },
                [&] { return StepsTsv(report); }});
-  return ExitCode(options.common, loaded.source.counters);
+  return ExitCode(options.common, loaded.source.counters, report.checks);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "compare/findings.h"
 #include "compare/sentences.h"
 #include "compare/setup.h"
+#include "ledger/capture_text.h"
 #include "ledger/left_out.h"
 
 namespace inferdiff {
@@ -200,6 +201,16 @@ void DoubtCoverage(const SideView& side, FindingList* out) {
   }
 }
 
+void DoubtCapture(const SideView& side, FindingList* out) {
+  for (const CaptureCheck& check : side.ledger.capture_checks) {
+    // Said of both sides together: DoubtIdleInside.
+    if (check.kind == CheckKind::kBackToBackStamps) continue;
+    out->Add(fmt::format("capture.{}", IdOf(check.kind)), side.side,
+             fmt::format("{}'s capture: {}", side.name(),
+                         CaptureText(check, side.ledger)));
+  }
+}
+
 void DoubtImport(const SideView& side, FindingList* out) {
   const Provenance& source = side.ledger.source;
   // The cross-check has said so.
@@ -233,6 +244,7 @@ bool WithinSpread(const CompareResult& result) {
 std::vector<Finding> FindDoubts(const CompareResult& result) {
   FindingList out(FindingKind::kDoubt);
   const SideView sides[] = {ViewOf(result, Side::kA), ViewOf(result, Side::kB)};
+  for (const SideView& side : sides) DoubtCapture(side, &out);
   if (result.comparable.verdict != Comparability::kNo) {
     DoubtNoise(result, &out);
     DoubtIdleInside(result, &out);

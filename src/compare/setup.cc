@@ -278,6 +278,21 @@ std::string OneSidedCollectives(const LedgerResult& a, const LedgerResult& b) {
                      on_a ? "B" : "A");
 }
 
+/// Returns whether a capture is of no use.
+bool AddCaptureReasons(const LedgerResult& a, const LedgerResult& b,
+                       std::vector<std::string>* reasons) {
+  bool refused = false;
+  for (const auto& [name, ledger] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
+    for (const CaptureCheck& check : ledger->capture_checks) {
+      if (check.weight == Weight::kNote) continue;
+      refused |= check.weight == Weight::kRefusal;
+      reasons->push_back(
+          fmt::format("{}'s capture: {}", name, TitleOf(check.kind)));
+    }
+  }
+  return refused;
+}
+
 }  // namespace
 
 std::string ModelKey(std::string_view model) {
@@ -340,6 +355,7 @@ ComparableResult Judge(const std::vector<SetupRow>& setup,
     result.reasons.push_back(fmt::format("{} is no inference: the run {}", name,
                                          CaptureRunText(*ledger)));
   }
+  impossible |= AddCaptureReasons(a, b, &result.reasons);
   for (const RowRole role : {RowRole::kRequired, RowRole::kReservation}) {
     for (const SetupRow& row : setup) {
       if (row.role != role) continue;

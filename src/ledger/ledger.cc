@@ -8,6 +8,7 @@
 
 #include "base/checked.h"
 #include "base/parallel.h"
+#include "integrity/check_capture.h"
 #include "ledger/check.h"
 #include "ledger/find_collectives.h"
 #include "ledger/framework_hint.h"
@@ -155,6 +156,7 @@ void DropColumns(Steps* steps) {
   steps->step_of_op = {};
   steps->replay_of_op = {};
   steps->normal_lane = {};
+  steps->damage = {};
 }
 
 }  // namespace
@@ -222,6 +224,7 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
     result.sequence =
         SequenceOf(index, table, row_of, result.representative_step);
   }
+  result.capture_checks = CheckCapture(trace, classes, steps);
   DropColumns(&steps);
   result.steps = std::move(steps);
   return result;

@@ -23,6 +23,7 @@
 #include "base/rational.h"
 #include "base/stat.h"
 #include "classify/classify.h"
+#include "integrity/capture_check.h"
 #include "ledger/collectives.h"
 #include "ledger/rank_match.h"
 #include "model/trace.h"
@@ -295,6 +296,8 @@ struct LedgerResult {
   uint32_t representative_step = 0;  // the step of median wall (else span)
   std::vector<SequenceOp> sequence;
   Coverage coverage;
+  /// What makes the capture doubtful, the gravest first.
+  std::vector<CaptureCheck> capture_checks;
   /// Only where LedgerOptions::keep_samples asks for them.
   Distribution launch_leads;
 

@@ -287,6 +287,9 @@ void Joiner::Add(LedgerResult rank, size_t number) {
   coverage.foreign_ns += rank.coverage.foreign_ns;
   coverage.outside_steps_ns += rank.coverage.outside_steps_ns;
   coverage.dropped_records += rank.coverage.dropped_records;
+  for (CaptureCheck& check : rank.capture_checks)
+    check.ranks = {static_cast<uint32_t>(number)};
+  MergeChecks(rank.capture_checks, &joined_.capture_checks);
   joined_.launch_leads.Merge(rank.launch_leads);
   first_ = false;
 }

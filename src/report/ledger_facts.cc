@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "ledger/capture_text.h"
 
 namespace inferdiff {
 namespace {
@@ -191,6 +192,9 @@ std::vector<std::string> StepEvidence(const Steps& steps, uint32_t group,
 
 std::vector<std::string> Doubts(const LedgerResult& ledger) {
   std::vector<std::string> doubts;
+  for (const CaptureCheck& check : ledger.capture_checks)
+    if (check.weight != Weight::kRefusal)
+      doubts.push_back(CaptureText(check, ledger));
   AddStepDoubts(ledger, doubts);
   AddCoverageDoubts(ledger, doubts);
   AddSourceDoubts(ledger, doubts);

@@ -280,6 +280,21 @@ Json JsonRules(const std::vector<RuleHits>& hits) {
   return list;
 }
 
+Json JsonCheck(const CaptureCheck& check) {
+  const auto known = [](int64_t value) {
+    return value > 0 ? JsonInt(value) : Json(nullptr);
+  };
+  return {{"id", IdOf(check.kind)},
+          {"weight", IdOf(check.weight)},
+          {"count", JsonInt(check.count)},
+          {"of", known(check.of)},
+          {"time_ns", known(check.time_ns)},
+          {"of_ns", known(check.of_ns)},
+          {"detail", JsonText(check.detail)},
+          {"ranks", check.ranks},
+          {"text", TextOf(check)}};
+}
+
 void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out) {
   out.Member("input", InputJson(ledger.source));
   out.Member("trace", TraceJson(ledger.source));
@@ -297,6 +312,7 @@ void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out) {
   out.Member("histogram", HistogramJson(ledger));
   out.Member("rules", JsonRules(ledger.rule_hits));
   out.Member("coverage", CoverageJson(ledger.coverage));
+  out.Array("integrity", ledger.capture_checks, JsonCheck);
   out.Member("import", ImportJson(ledger.source.counters));
 }
 

@@ -35,6 +35,7 @@ nlohmann::ordered_json JsonStat(const Stat& stat);
 nlohmann::ordered_json JsonSource(const Provenance& source);
 nlohmann::ordered_json JsonGroups(const Steps& steps);
 nlohmann::ordered_json JsonKernel(const KernelRow& kernel);
+nlohmann::ordered_json JsonCheck(const CaptureCheck& check);
 nlohmann::ordered_json JsonRules(const std::vector<RuleHits>& hits);
 
 /// Everything of a ledger but `schema` and what else begins a document.

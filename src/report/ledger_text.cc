@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "ledger/capture_run.h"
+#include "ledger/capture_text.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_tables.h"
 #include "report/printed_ledger.h"
@@ -147,6 +148,11 @@ Section VerdictSection(const LedgerResult& ledger) {
         "This is no inference: the run {}. What follows is what little ran "
         "beside the capture.",
         CaptureRunText(ledger)));
+  }
+  for (const CaptureCheck& check : ledger.capture_checks) {
+    if (check.weight != Weight::kRefusal) continue;
+    section.after.push_back("Do not rely on these figures. " +
+                            CaptureText(check, ledger));
   }
   section.after.push_back(HeadlineText(ledger));
   if (WallKnown(ledger))

@@ -112,6 +112,10 @@ Document StepsDocument(const StepsReport& report) {
   document.sections.push_back(EvidenceSection(report));
   document.sections.push_back(GroupsSection(report.steps));
   document.sections.push_back(StepsSection(report));
+  Section doubts{.title = "Read with care"};
+  for (const CaptureCheck& check : report.checks)
+    doubts.before.push_back(TextOf(check));
+  if (!doubts.before.empty()) document.sections.push_back(std::move(doubts));
   document.sections.push_back(ProvenanceSection({&report.source}));
   return document;
 }
@@ -128,6 +132,7 @@ void WriteStepsJson(const StepsReport& report, const TextSink& sink) {
                {"notes", steps.notes},
                {"main_group", steps.main_group},
                {"groups", JsonGroups(steps)}});
+  out.Array("integrity", report.checks, JsonCheck);
   size_t number = 0;
   out.Array("steps", steps.steps, [&](const Step& step) -> Json {
     return {{"step", number++},

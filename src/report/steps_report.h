@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/text_pieces.h"
 #include "ledger/ledger.h"
@@ -14,6 +15,7 @@ namespace inferdiff {
 struct StepsReport {
   Provenance source;
   const Steps& steps;
+  std::vector<CaptureCheck> checks;
   int64_t first_op_ns = 0;  // of the device, in a step or not
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "steps/assemble.h"
+#include "steps/damage.h"
 #include "steps/exclude.h"
 #include "steps/kernel_steps.h"
 #include "steps/marker_steps.h"
@@ -181,6 +182,8 @@ Steps FindSteps(const Trace& trace, const Classification& classes) {
   steps.cross_check_agrees = check.agrees;
   const std::vector<uint64_t> work = WorkOfSteps(steps);
   GroupSteps(work, steps);
+  steps.damage = FindDamage(trace, classes);
+  ExcludeDamaged(steps);
   ExcludeSteps(in, steps);
   GroupSteps(work, steps);  // again: the counts of used steps
   NoteOtherGroups(steps);

@@ -85,6 +85,18 @@ struct StepGroup {
   uint32_t used = 0;
 };
 
+/// Recorded times that cannot be true (steps/damage.h).
+enum class DamageKind : uint8_t { kImpossibleDuration, kClockJump };
+std::string_view IdOf(DamageKind kind);  // "clock-jump"
+
+struct Damage {
+  DamageKind kind = DamageKind::kImpossibleDuration;
+  uint32_t op = 0;  // recorded too long, or the first behind the jump
+  /// What the op cannot have run; from the last end before the jump to the
+  /// first start behind it, or the other way round where time runs back.
+  int64_t begin_ns = 0, end_ns = 0;
+};
+
 struct Steps {
   Evidence evidence = Evidence::kWholeTrace;
   /// Sentences: which marker family, which graph, what the cross-check said.
@@ -98,6 +110,7 @@ struct Steps {
   std::vector<StepGroup> groups;
   uint32_t main_group = 0;  // most used time; what a ledger shows by default
 
+  std::vector<Damage> damage;          // by begin_ns
   std::vector<Replay> replays;         // by begin_ns
   std::vector<uint32_t> step_of_op;    // by op index; kNone = nobody's
   std::vector<uint32_t> replay_of_op;  // by op index; kNone = eager

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What makes a capture doubtful: checks by a stable id, each with its figures,
+// its weight and a sentence that says what it means and how to capture better.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inferdiff {
+
+enum class Weight : uint8_t {
+  kNote,         // worth knowing; the figures hold
+  kReservation,  // figures may be off: a comparison has a reservation
+  kRefusal,      // the steps' figures are wrong: nothing can be compared
+};
+std::string_view IdOf(Weight weight);  // "reservation"
+
+/// In the order in which they are printed within a weight. Ids are part of the
+/// JSON and of docs/errors.md; they are never renamed.
+enum class CheckKind : uint8_t {
+  kLateBurst,
+  kClockJump,
+  kImpossibleDuration,
+  kMissingGraphKernels,
+  kGraphWithoutKernels,
+  kLaunchWithoutKernel,
+  kAmbiguousLaunch,
+  kDuplicatedRecord,
+  kInstrumentationFloor,
+  kDilation,
+  kProfilerTime,
+  kCopyOnly,
+  kWholeStepKernel,
+  kUnevenExperts,
+  kContextTrend,
+  kBackToBackStamps,
+};
+inline constexpr size_t kCheckKinds = 16;
+std::string_view IdOf(CheckKind kind);  // "clock-jump"
+
+/// Figures of several ranks add up, whatever the kind: docs/errors.md says
+/// what each of them counts.
+struct CaptureCheck {
+  CheckKind kind = CheckKind::kLateBurst;
+  Weight weight = Weight::kNote;
+  int64_t count = 0;
+  int64_t of = 0;       // of so many; 0 where that means nothing
+  int64_t time_ns = 0;  // 0 where no time is in question
+  int64_t of_ns = 0;
+  /// The step, kernel or field that shows it most; may be empty.
+  std::string detail;
+  /// Of a rank set: indices in LedgerResult::ranks.
+  std::vector<uint32_t> ranks;
+};
+
+/// What follows "A's capture: " in a verdict: "the GPU's clock jumps".
+std::string_view TitleOf(CheckKind kind);
+/// One sentence, or two; begins with a capital letter.
+std::string TextOf(const CaptureCheck& check);
+
+/// Those with `more` added, one a kind, the gravest first. Figures add up as
+/// far as 64 bits hold them; the weight is the graver one.
+void MergeChecks(const std::vector<CaptureCheck>& more,
+                 std::vector<CaptureCheck>* checks);
+
+/// The gravest first, then by kind.
+void SortChecks(std::vector<CaptureCheck>* checks);
+
+/// Reservations and refusals: what --strict fails on.
+bool HasGraveCheck(const std::vector<CaptureCheck>& checks);
+
+}  // namespace inferdiff

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sentences: what was seen, what it means for the figures, and how to
+// capture better. No name stands without its kind of figure.
+#include <fmt/core.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "integrity/capture_check.h"
+
+namespace inferdiff {
+namespace {
+
+/// " (12.5 %)", where there is something to have a share of.
+std::string ShareText(int64_t part, int64_t whole) {
+  if (whole <= 0) return "";
+  return fmt::format(" ({} %)", Percent({part, 1}, {whole, 1}));
+}
+
+/// "3 of 181 kernels (1.7 %)"
+std::string PartText(const CaptureCheck& check, std::string_view noun) {
+  if (check.of <= 0) return Plural(check.count, noun);
+  return fmt::format("{} of {}{}", Grouped(check.count), Plural(check.of, noun),
+                     ShareText(check.count, check.of));
+}
+
+std::string TimeText(int64_t ns) { return Duration({ns, 1}); }
+
+std::string_view Verb(int64_t count) { return count == 1 ? "is" : "are"; }
+
+constexpr std::string_view kBuffers =
+    "the profiler lost records: capture fewer steps, or give it larger buffers";
+
+std::string DamageText(const CaptureCheck& check) {
+  if (check.kind == CheckKind::kClockJump) {
+    return fmt::format(
+        "The GPU's clock jumps against the host's by about {}{}: steps around "
+        "it are left out, and launch leads behind it mean nothing; capture "
+        "again.",
+        TimeText(check.time_ns), check.detail);
+  }
+  return fmt::format(
+      "{} an impossible duration: recorded as running {} into the next ones of "
+      "{} lane{}. Steps that this touches are left out; capture again, or with "
+      "a newer profiler.",
+      check.count == 1 ? "1 kernel has"
+                       : fmt::format("{} kernels have", Grouped(check.count)),
+      TimeText(check.time_ns), check.count == 1 ? "its" : "their",
+      check.detail);
+}
+
+std::string LossText(const CaptureCheck& check) {
+  switch (check.kind) {
+    case CheckKind::kMissingGraphKernels:
+      return fmt::format(
+          "{} of graph replays {} missing, by other replays of the same graph: "
+          "{}. The steps are left out, but others may lack eager kernels "
+          "unseen.",
+          PartText(check, "kernel"), Verb(check.count), kBuffers);
+    case CheckKind::kGraphWithoutKernels:
+      return fmt::format("{} {} no GPU records at all: {}.",
+                         PartText(check, "graph launch"),
+                         check.count == 1 ? "has" : "have", kBuffers);
+    case CheckKind::kLaunchWithoutKernel:
+      return fmt::format(
+          "{} {} no kernel in the trace, though later ones have: {}. Busy time "
+          "and counts are too low by what is missing.",
+          PartText(check, "launch"), check.count == 1 ? "has" : "have",
+          kBuffers);
+    default:
+      break;
+  }
+  return "";
+}
+
+std::string StampText(const CaptureCheck& check) {
+  switch (check.kind) {
+    case CheckKind::kLateBurst:
+      return fmt::format(
+          "The {} of graph replays {} recorded in one burst after the last "
+          "step's marker, as the profiler flushed them: which step they ran in "
+          "and when is unknown, and the steps' figures are wrong. Capture "
+          "without markers or with graphs disabled, or with a newer profiler.",
+          Plural(check.count, "kernel"), check.count == 1 ? "was" : "were");
+    case CheckKind::kInstrumentationFloor:
+      return fmt::format(
+          "{} take {} at least, whatever they do: that is what instrumenting a "
+          "kernel costs, and durations are upper bounds. Capture with a "
+          "profiler that does not serialise kernels.",
+          PartText(check, "distinct kernel"), TimeText(check.time_ns));
+    case CheckKind::kBackToBackStamps:
+      return fmt::format(
+          "Kernels of graph replays are stamped back to back{}: what "
+          "dispatching them costs sits in their durations, not in gaps between "
+          "them. Short kernels are not comparable with another platform's one "
+          "by one.",
+          ShareText(check.count, check.of));
+    default:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+std::string TextOf(const CaptureCheck& check) {
+  switch (check.kind) {
+    case CheckKind::kClockJump:
+    case CheckKind::kImpossibleDuration:
+      return DamageText(check);
+    case CheckKind::kMissingGraphKernels:
+    case CheckKind::kGraphWithoutKernels:
+    case CheckKind::kLaunchWithoutKernel:
+      return LossText(check);
+    case CheckKind::kLateBurst:
+    case CheckKind::kInstrumentationFloor:
+    case CheckKind::kBackToBackStamps:
+      return StampText(check);
+    default:
+      break;
+  }
+  return "";
+}
+
+}  // namespace inferdiff

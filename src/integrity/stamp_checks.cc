@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "integrity/stamp_checks.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/checked.h"
+
+namespace inferdiff {
+namespace {
+
+/// When the last marker of a step ended on the host.
+std::optional<int64_t> LastMarkerEnd(const Trace& trace, const Steps& steps) {
+  std::unordered_set<std::string_view> texts;
+  for (const Step& step : steps.steps)
+    if (!step.marker.empty()) texts.insert(step.marker);
+  std::optional<int64_t> last;
+  for (const Annotation& range : trace.annotations) {
+    if (range.on_gpu || !texts.contains((*trace.names)[range.name])) continue;
+    const int64_t end = SaturatingAdd(range.start_ns, range.dur_ns);
+    last = std::max(last.value_or(end), end);
+  }
+  return last;
+}
+
+/// Did the GPU idle for half of the time between the two?
+bool IsMostlyIdle(const Trace& trace, int64_t from_ns, int64_t to_ns) {
+  int64_t busy = 0;
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if (trace.ops.start_ns[i] >= to_ns) break;
+    if (trace.ops.start_ns[i] >= from_ns)
+      busy = SaturatingAdd(busy, trace.ops.dur_ns[i]);
+  }
+  return busy < SaturatingSub(to_ns, from_ns) / 2;
+}
+
+struct NameFloor {
+  int64_t shortest_ns = 0;
+  Category category = Category::kUnclassified;
+};
+
+/// By name, shortest first.
+std::vector<NameFloor> ShortestCalls(const Trace& trace,
+                                     const Classification& classes,
+                                     bool* coarse) {
+  const GpuOps& ops = trace.ops;
+  std::vector<uint32_t> number(trace.names->size(), kNone);
+  std::vector<NameFloor> out;
+  *coarse = true;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops.kind[i] != OpKind::kKernel) continue;
+    *coarse = *coarse && ops.dur_ns[i] % 1000 == 0;
+    uint32_t& mine = number[ops.name[i]];
+    if (mine == kNone) {
+      mine = static_cast<uint32_t>(out.size());
+      out.push_back({ops.dur_ns[i], classes.of_op[i]});
+    }
+    out[mine].shortest_ns = std::min(out[mine].shortest_ns, ops.dur_ns[i]);
+  }
+  std::sort(out.begin(), out.end(), [](const NameFloor& a, const NameFloor& b) {
+    return a.shortest_ns < b.shortest_ns;
+  });
+  return out;
+}
+
+int64_t CategoriesIn(const std::vector<NameFloor>& names, size_t first,
+                     size_t last) {
+  std::array<bool, kCategoryCount> seen{};
+  for (size_t i = first; i < last; ++i)
+    seen[static_cast<size_t>(names[i].category)] = true;
+  return std::count(seen.begin(), seen.end(), true);
+}
+
+}  // namespace
+
+std::optional<CaptureCheck> CheckBurst(const Trace& trace, const Steps& steps) {
+  constexpr size_t kLeast = 2;
+  if (steps.evidence != Evidence::kMarkers || steps.steps.size() < kLeast ||
+      steps.replays.size() < kLeast)
+    return std::nullopt;
+  const int64_t begin = steps.replays.front().begin_ns;
+  const std::optional<int64_t> markers = LastMarkerEnd(trace, steps);
+  if (!markers || begin < *markers) return std::nullopt;
+  CaptureCheck check;
+  check.kind = CheckKind::kLateBurst;
+  check.weight = Weight::kRefusal;
+  int64_t launched = INT64_MAX;
+  for (const Replay& replay : steps.replays) {
+    check.count += replay.ops;
+    if (replay.launch != kNone)
+      launched = std::min(launched, trace.calls.start_ns[replay.launch]);
+  }
+  check.of = static_cast<int64_t>(trace.ops.size());
+  if (launched < begin && !IsMostlyIdle(trace, launched, begin))
+    return std::nullopt;
+  return check;
+}
+
+std::optional<CaptureCheck> CheckFloor(const Trace& trace,
+                                       const Classification& classes) {
+  constexpr size_t kLeastNames = 8;
+  constexpr int64_t kLeastFloor = 2000, kLeastCoarse = 10'000;
+  bool coarse = false;
+  const std::vector<NameFloor> names = ShortestCalls(trace, classes, &coarse);
+  if (names.size() < kLeastNames) return std::nullopt;
+  for (size_t first = 0; first <= names.size() / 20; ++first) {
+    const int64_t floor = names[first].shortest_ns;
+    const int64_t until = SaturatingAdd(floor, floor / 10);
+    size_t last = first;
+    while (last < names.size() && names[last].shortest_ns <= until) ++last;
+    if (floor < (coarse ? kLeastCoarse : kLeastFloor) ||
+        (last - first) * 2 < names.size() ||
+        CategoriesIn(names, first, last) < 3)
+      continue;
+    CaptureCheck check;
+    check.kind = CheckKind::kInstrumentationFloor;
+    check.weight = Weight::kReservation;
+    check.count = static_cast<int64_t>(last - first);
+    check.of = static_cast<int64_t>(names.size());
+    check.time_ns = floor;
+    return check;
+  }
+  return std::nullopt;
+}
+
+std::optional<CaptureCheck> CheckBackToBack(const Trace& trace,
+                                            const Steps& steps) {
+  constexpr int64_t kLeast = 100;
+  if (steps.replays.empty()) return std::nullopt;
+  const GpuOps& ops = trace.ops;
+  std::vector<uint32_t> last(trace.lanes.size(), kNone);  // by lane
+  CaptureCheck check;
+  check.kind = CheckKind::kBackToBackStamps;
+  for (uint32_t i = 0; i < ops.size(); ++i) {
+    const uint32_t before = last[ops.lane[i]];
+    last[ops.lane[i]] = i;
+    if (before == kNone || steps.replay_of_op[i] == kNone ||
+        steps.replay_of_op[before] != steps.replay_of_op[i])
+      continue;
+    const int64_t gap = SaturatingSub(ops.start_ns[i], ops.end_ns(before));
+    ++check.of;
+    if (gap == 0 || gap == 1) ++check.count;
+  }
+  if (check.of < kLeast || check.count / 9 < check.of / 10) return std::nullopt;
+  return check;
+}
+
+}  // namespace inferdiff
