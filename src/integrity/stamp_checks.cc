@@ -4,25 +4,51 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <unordered_set>
 
 #include "base/checked.h"
+#include "steps/markers.h"
 
 namespace inferdiff {
 namespace {
 
-/// When the last marker of a step ended on the host.
-std::optional<int64_t> LastMarkerEnd(const Trace& trace, const Steps& steps) {
-  std::unordered_set<std::string_view> texts;
-  for (const Step& step : steps.steps)
-    if (!step.marker.empty()) texts.insert(step.marker);
-  std::optional<int64_t> last;
-  for (const Annotation& range : trace.annotations) {
-    if (range.on_gpu || !texts.contains((*trace.names)[range.name])) continue;
-    const int64_t end = SaturatingAdd(range.start_ns, range.dur_ns);
-    last = std::max(last.value_or(end), end);
+/// Host ranges whose text is a step marker of an engine.
+class StepMarkers {
+ public:
+  explicit StepMarkers(const Trace& trace)
+      : trace_(trace), known_(trace.names->size(), kUnasked) {}
+
+  bool IsOne(const Annotation& range) {
+    if (range.on_gpu) return false;
+    uint8_t& known = known_[range.name];
+    if (known == kUnasked) known = Ask((*trace_.names)[range.name]);
+    return known == kMarker;
   }
-  return last;
+
+ private:
+  enum : uint8_t { kUnasked, kMarker, kOther };
+
+  static uint8_t Ask(std::string_view text) {
+    const MarkerRules& rules = MarkerRules::Builtin();
+    const std::optional<MarkerMatch> match = rules.Match(text);
+    return match && !rules.rules()[match->rule].generic ? kMarker : kOther;
+  }
+
+  const Trace& trace_;
+  std::vector<uint8_t> known_;  // by name
+};
+
+/// How many markers end by `time_ns`; 0 where one ends later.
+size_t MarkersBefore(const Trace& trace, int64_t time_ns) {
+  StepMarkers markers(trace);
+  size_t count = 0;
+  // The last ones first: in nearly all traces one of them ends the search.
+  for (size_t i = trace.annotations.size(); i-- > 0;) {
+    const Annotation& range = trace.annotations[i];
+    if (!markers.IsOne(range)) continue;
+    if (SaturatingAdd(range.start_ns, range.dur_ns) > time_ns) return 0;
+    ++count;
+  }
+  return count;
 }
 
 /// Did the GPU idle for half of the time between the two?
@@ -77,12 +103,10 @@ int64_t CategoriesIn(const std::vector<NameFloor>& names, size_t first,
 
 std::optional<CaptureCheck> CheckBurst(const Trace& trace, const Steps& steps) {
   constexpr size_t kLeast = 2;
-  if (steps.evidence != Evidence::kMarkers || steps.steps.size() < kLeast ||
-      steps.replays.size() < kLeast)
+  if (steps.replays.size() < kLeast || trace.annotations.size() < kLeast)
     return std::nullopt;
   const int64_t begin = steps.replays.front().begin_ns;
-  const std::optional<int64_t> markers = LastMarkerEnd(trace, steps);
-  if (!markers || begin < *markers) return std::nullopt;
+  if (MarkersBefore(trace, begin) < kLeast) return std::nullopt;
   CaptureCheck check;
   check.kind = CheckKind::kLateBurst;
   check.weight = Weight::kRefusal;
