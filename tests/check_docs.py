@@ -4,8 +4,9 @@
 
     tests/check_docs.py [REPOSITORY]
 
-- docs/errors.md lists exactly the counters of src/model/counters.h and the
-  ids of the InputErrors that src/ throws: rows that begin with | `id` |.
+- docs/errors.md lists exactly the counters of src/model/counters.h, the checks
+  of src/integrity/capture_check.h and the ids of the InputErrors that src/
+  throws: rows that begin with | `id` |.
 - Links from Markdown files to files of the repository lead somewhere.
 """
 
@@ -13,14 +14,16 @@ import pathlib
 import re
 import sys
 
-COUNTER = re.compile(r'X\(k\w+,\s*"(\w+)"')
+TABLE_ROW = re.compile(r'X\(k\w+,\s*"([\w-]+)"')
 ERROR = re.compile(r'InputError\(\s*"([\w-]+)"')
 ROW = re.compile(r"^\| `([\w-]+)` \|", re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 
 
 def id_errors(root):
-    used = set(COUNTER.findall((root / "src/model/counters.h").read_text()))
+    used = set()
+    for table in ("model/counters.h", "integrity/capture_check.h"):
+        used |= set(TABLE_ROW.findall((root / "src" / table).read_text()))
     for path in root.glob("src/*/*.*"):
         used |= set(ERROR.findall(path.read_text()))
     listed = set(ROW.findall((root / "docs/errors.md").read_text()))

@@ -15,8 +15,11 @@ class CheckDocs(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.root = pathlib.Path(folder.name)
         self.write("src/model/counters.h", '#define T(X) X(kOne, "one", k, "")')
+        self.write("src/integrity/capture_check.h",
+                   '#define C(X) X(kTwo,\n "two-b", "")')
         self.write("src/base/a.cc", 'throw InputError(\n    "no-such", f);')
-        self.write("docs/errors.md", "| `one` | x |\n| `no-such` | x |\n")
+        self.write("docs/errors.md", "| `one` | x |\n| `two-b` | x |\n"
+                   "| `no-such` | x |\n")
         self.write("README.md", "[a](docs/errors.md#x) [b](https://x.y/z)\n")
 
     def write(self, name, text):
@@ -32,11 +35,12 @@ class CheckDocs(unittest.TestCase):
         self.assertEqual(self.errors(), [])
 
     def test_an_unlisted_id(self):
-        self.write("docs/errors.md", "| `one` | x |\n")
+        self.write("docs/errors.md", "| `one` | x |\n| `two-b` | x |\n")
         self.assertEqual(self.errors(),
                          ["docs/errors.md: no-such is not listed"])
         self.write("docs/errors.md", "| `no-such` | x |\n")
-        self.assertEqual(self.errors(), ["docs/errors.md: one is not listed"])
+        self.assertEqual(self.errors(), ["docs/errors.md: one is not listed",
+                                         "docs/errors.md: two-b is not listed"])
 
     def test_an_id_that_is_gone(self):
         self.write("src/base/a.cc", "")

@@ -14,45 +14,19 @@ std::string_view IdOf(Weight weight) {
 }
 
 std::string_view IdOf(CheckKind kind) {
-  constexpr std::array<std::string_view, kCheckKinds> kIds = {
-      "late-burst",
-      "clock-jump",
-      "impossible-duration",
-      "missing-graph-kernels",
-      "graph-without-kernels",
-      "launch-without-kernel",
-      "ambiguous-launch",
-      "duplicated-record",
-      "instrumentation-floor",
-      "dilation",
-      "profiler-time",
-      "copy-only",
-      "whole-step-kernel",
-      "uneven-experts",
-      "context-trend",
-      "back-to-back-stamps",
+  constexpr std::string_view kIds[] = {
+#define X(constant, id, title) id,
+      INFERDIFF_CAPTURE_CHECKS(X)
+#undef X
   };
   return kIds[static_cast<size_t>(kind)];
 }
 
 std::string_view TitleOf(CheckKind kind) {
-  constexpr std::array<std::string_view, kCheckKinds> kTitles = {
-      "graph kernels are recorded long after they ran",
-      "the GPU's clock jumps",
-      "kernels have impossible durations",
-      "kernels of graph replays are missing",
-      "graph launches have no kernels",
-      "launches have no kernels",
-      "it is not clear which call launched which kernel",
-      "records stand in it twice",
-      "durations are those of the instrumentation",
-      "the profiler slows the steps",
-      "the profiler's own work takes the host's time",
-      "copies without kernels count as busy",
-      "one kernel lasts for most of the step",
-      "experts work unevenly",
-      "step time goes with context length",
-      "replayed kernels are stamped back to back",
+  constexpr std::string_view kTitles[] = {
+#define X(constant, id, title) title,
+      INFERDIFF_CAPTURE_CHECKS(X)
+#undef X
   };
   return kTitles[static_cast<size_t>(kind)];
 }

@@ -3,8 +3,6 @@
 // its weight and a sentence that says what it means and how to capture better.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,28 +17,29 @@ enum class Weight : uint8_t {
 };
 std::string_view IdOf(Weight weight);  // "reservation"
 
-/// In the order in which they are printed within a weight. Ids are part of the
-/// JSON and of docs/errors.md; they are never renamed.
+// The one table: constant, stable id, title. Ids are part of the JSON and of
+// docs/errors.md; they are never renamed. In the order in which checks of one
+// weight are printed. The title follows "A's capture: " in a verdict.
+#define INFERDIFF_CAPTURE_CHECKS(X)                    \
+  X(kLateBurst, "late-burst",                          \
+    "graph kernels are recorded long after they ran")  \
+  X(kClockJump, "clock-jump", "the GPU's clock jumps") \
+  X(kImpossibleDuration, "impossible-duration",        \
+    "kernels have impossible durations")               \
+  X(kMissingGraphKernels, "missing-graph-kernels",     \
+    "kernels of graph replays are missing")            \
+  X(kInstrumentationFloor, "instrumentation-floor",    \
+    "durations are those of the instrumentation")      \
+  X(kBackToBackStamps, "back-to-back-stamps",          \
+    "replayed kernels are stamped back to back")
+
 enum class CheckKind : uint8_t {
-  kLateBurst,
-  kClockJump,
-  kImpossibleDuration,
-  kMissingGraphKernels,
-  kGraphWithoutKernels,
-  kLaunchWithoutKernel,
-  kAmbiguousLaunch,
-  kDuplicatedRecord,
-  kInstrumentationFloor,
-  kDilation,
-  kProfilerTime,
-  kCopyOnly,
-  kWholeStepKernel,
-  kUnevenExperts,
-  kContextTrend,
-  kBackToBackStamps,
+#define X(constant, id, title) constant,
+  INFERDIFF_CAPTURE_CHECKS(X)
+#undef X
 };
-inline constexpr size_t kCheckKinds = 16;
 std::string_view IdOf(CheckKind kind);  // "clock-jump"
+std::string_view TitleOf(CheckKind kind);
 
 /// Figures of several ranks add up, whatever the kind: docs/errors.md says
 /// what each of them counts.
@@ -57,8 +56,6 @@ struct CaptureCheck {
   std::vector<uint32_t> ranks;
 };
 
-/// What follows "A's capture: " in a verdict: "the GPU's clock jumps".
-std::string_view TitleOf(CheckKind kind);
 /// One sentence, or two; begins with a capital letter.
 std::string TextOf(const CaptureCheck& check);
 

@@ -56,16 +56,6 @@ std::string LossText(const CaptureCheck& check) {
           "{}. The steps are left out, but others may lack eager kernels "
           "unseen.",
           PartText(check, "kernel"), Verb(check.count), kBuffers);
-    case CheckKind::kGraphWithoutKernels:
-      return fmt::format("{} {} no GPU records at all: {}.",
-                         PartText(check, "graph launch"),
-                         check.count == 1 ? "has" : "have", kBuffers);
-    case CheckKind::kLaunchWithoutKernel:
-      return fmt::format(
-          "{} {} no kernel in the trace, though later ones have: {}. Busy time "
-          "and counts are too low by what is missing.",
-          PartText(check, "launch"), check.count == 1 ? "has" : "have",
-          kBuffers);
     default:
       break;
   }
@@ -108,8 +98,6 @@ std::string TextOf(const CaptureCheck& check) {
     case CheckKind::kImpossibleDuration:
       return DamageText(check);
     case CheckKind::kMissingGraphKernels:
-    case CheckKind::kGraphWithoutKernels:
-    case CheckKind::kLaunchWithoutKernel:
       return LossText(check);
     case CheckKind::kLateBurst:
     case CheckKind::kInstrumentationFloor:

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What the program says of captures with planted defects, and of good ones.
+
+    workload_integrity.py --bin BIN [--seeds N] [--formats NAME,...]
+
+Every defect of workloads/defects.py is planted into decode steps of either
+vendor and written in each format that can carry it: the check must be there
+with the count of the truth, and no other. No schedule without a defect may
+give a check, but for what is true of it.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from workloads import formats, schedules, workload
+
+# Defect -> (id, weight, the row of the truth that says how many).
+EXPECTED = {
+    "missing": ("missing-graph-kernels", "reservation", "kernels"),
+    "impossible": ("impossible-duration", "reservation", None),
+    "clock-jump": ("clock-jump", "reservation", None),
+    "burst": ("late-burst", "refusal", "kernels"),
+    "floor": ("instrumentation-floor", "reservation", None),
+}
+# What is left out for it, beside the last step.
+EXCLUDED = {"missing": {"missing-ops"}, "impossible": {"impossible-duration"},
+            "clock-jump": {"clock-jump"}}
+# RPD has no correlation of what no call launched: no replay is known.
+CANNOT = {("burst", "rpd")}
+NVIDIA = ("kineto", "nsys", "nsys-old")
+AMD = ("kineto", "rocpd", "rocprof-csv", "rocprof-json", "rpd")
+# Good captures of which something is true: 1 ns between graph kernels.
+TRUE_OF = {"tight": {"back-to-back-stamps"}}
+VARIATIONS = {"": {}, "serial": {"overlap": False},
+              "dependent": {"dependent_launch": True}, "tight": {"tight": True},
+              "bare": {"markers": False}, "vllm": {"engine": "vllm"}}
+
+
+def ledger(binary, path):
+    done = subprocess.run([binary, "ledger", "--format", "json", path],
+                          capture_output=True, text=True, timeout=60,
+                          check=False)
+    if done.returncode:
+        raise SystemExit(f"{path}: exit {done.returncode}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def planted(name, made, shown):
+    """Sentences about what is wrong with the checks of a planted defect."""
+    identity, weight, figure = EXPECTED[name]
+    truth, = made.truth()["defects"]
+    checks = {check["id"]: check for check in shown["integrity"]}
+    check = checks.pop(identity, None)
+    if check is None:
+        yield f"no {identity}"
+        return
+    if check["weight"] != weight:
+        yield f"{check['weight']}, not {weight}"
+    if figure and check["count"] != truth[figure]:
+        yield f"count {check['count']}, not {truth[figure]}"
+    if name in ("impossible", "clock-jump") and check["count"] != 1:
+        yield f"count {check['count']}, not 1"
+    if name == "floor" and check["time_ns"] // 100 != truth["least_ns"] // 100:
+        yield f"floor {check['time_ns']}, not {truth['least_ns']}"
+    if checks:
+        yield f"and {', '.join(checks)}"
+    reasons = {step["id"] for step in shown["steps"]["excluded"]}
+    if not EXCLUDED.get(name, set()) <= reasons:
+        yield f"steps are left out for {reasons}"
+
+
+def check_planted(binary, seed, wanted, folder):
+    for vendor, names in (("nvidia", NVIDIA), ("amd", AMD)):
+        for defect in EXPECTED:
+            made = workload.build(workload.Options(
+                vendor=vendor, seed=seed, steps=7, layers=3 + seed % 3,
+                defects=(defect,)))
+            for name in names:
+                if name not in wanted or (defect, name) in CANNOT:
+                    continue
+                path = formats.FORMATS[name](made.ranks, os.path.join(
+                    folder, f"{vendor}-{defect}-{name}-{seed}"))[0]
+                for text in planted(defect, made, ledger(binary, path)):
+                    yield f"{defect}, {vendor}, {name}, seed {seed}: {text}"
+
+
+def check_good(binary, seed, folder):
+    for schedule in schedules.SCHEDULES:
+        for variation, options in VARIATIONS.items():
+            vendor = ("nvidia", "amd")[(seed + len(variation)) % 2]
+            made = workload.build(workload.Options(
+                schedule=schedule, vendor=vendor, seed=seed, steps=7 + seed % 3,
+                ranks=3 if schedule == "pipeline" else 1, **options))
+            paths = formats.FORMATS["kineto"](made.ranks, os.path.join(
+                folder, f"{schedule}-{variation}-{seed}"))
+            for path in paths.values():
+                said = {check["id"] for check in
+                        ledger(binary, path)["integrity"]}
+                said -= TRUE_OF.get(variation, set())
+                if said:
+                    yield (f"{schedule}, {variation}, {vendor}, seed {seed}: "
+                           f"{', '.join(sorted(said))}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--bin", required=True)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--formats", default=",".join(formats.FORMATS))
+    arguments = parser.parse_args()
+    wanted = arguments.formats.split(",")
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(arguments.seeds):
+            for text in (*check_planted(arguments.bin, seed, wanted, folder),
+                         *check_good(arguments.bin, seed, folder)):
+                failures += 1
+                print(text)
+    return min(1, failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
