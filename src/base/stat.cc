@@ -53,7 +53,7 @@ void Distribution::Merge(const Distribution& other) {
       merged.push_back(*mine++);
     merged.push_back(theirs);
     if (mine != values_.end() && mine->value == theirs.value)
-      merged.back().count += (mine++)->count;
+      merged.back().count = CheckedAdd(merged.back().count, (mine++)->count);
   }
   merged.insert(merged.end(), mine, values_.end());
   values_ = std::move(merged);

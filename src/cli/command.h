@@ -17,6 +17,7 @@ struct Command {
 
 Command AddCompare(CLI::App& root);
 Command AddLedger(CLI::App& root);
+Command AddMerge(CLI::App& root);
 Command AddSteps(CLI::App& root);
 Command AddKernels(CLI::App& root);
 Command AddExplain(CLI::App& root);

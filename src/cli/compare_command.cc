@@ -28,8 +28,9 @@ constexpr std::string_view kHelp =
 How far apart the steps of two traces are, what the gap is made of, whether the
 comparison is fair, and what to do first. A is named before the --, B behind
 it. Each side is one rank's trace, or the traces of a set of ranks: several
-files, a folder of them or a pattern in quotes. A server_args.json beside a
-trace tells its set-up, unless both sides lie in one folder.
+files, a folder of them or a pattern in quotes; or their ledger files. A
+server_args.json beside a trace tells its set-up, unless both sides lie in one
+folder.
 
 Usage: inferdiff compare [OPTION]... A... -- B...
 
@@ -101,8 +102,8 @@ void SayIgnored(const std::string& trace_path) {
              "it, and it does not say whose it is\n");
 }
 
-SetupFacts FactsOf(const std::string& trace_path) {
-  ServerFacts server = ReadServerArgsBeside(trace_path);
+SetupFacts FactsOf(const SideLoader& side) {
+  ServerFacts server = side.ServerArgs();
   if (!server.problem.empty())
     WriteMessage(fmt::format("inferdiff: {}\n", Printable(server.problem)));
   return std::move(server.facts);
@@ -165,10 +166,13 @@ CompareResult CompareSides(const Sides& sides,
   const GroupChoice chosen = ChooseGroups(pair.a->steps(), pair.b->steps());
   const std::string first_a = FirstOf(*pair.a);
   const std::string first_b = FirstOf(*pair.b);
-  const bool ambiguous = InOneFolder(first_a, first_b);
+  // A ledger brings its own.
+  const bool ambiguous = !pair.a->inputs().ledgers &&
+                         !pair.b->inputs().ledgers &&
+                         InOneFolder(first_a, first_b);
   if (ambiguous) SayIgnored(first_a);
-  const SetupFacts facts_a = ambiguous ? SetupFacts() : FactsOf(first_a);
-  const SetupFacts facts_b = ambiguous ? SetupFacts() : FactsOf(first_b);
+  const SetupFacts facts_a = ambiguous ? SetupFacts() : FactsOf(*pair.a);
+  const SetupFacts facts_b = ambiguous ? SetupFacts() : FactsOf(*pair.b);
   const SideChoice& group = arguments.group;
   LedgerResult a = std::move(*pair.a).Account(group.a.value_or(chosen.a));
   LedgerResult b = std::move(*pair.b).Account(group.b.value_or(chosen.b));

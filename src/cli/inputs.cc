@@ -17,6 +17,7 @@
 #include "cli/load.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "ledger/ledger_file.h"
 #include "readers/file_name.h"
 #include "readers/reader.h"
 #include "readers/rocprof_run.h"
@@ -33,6 +34,7 @@ struct Found {
   std::string path;
   FileNameFacts facts;
   bool from_folder = false;
+  bool ledger = false;
 };
 
 /// Files that engines write beside their ranks' traces: a recording of graphs
@@ -51,6 +53,15 @@ bool LooksLikeTrace(const std::string& path) {
     return IsTrace(path);
   } catch (const InputError&) {
     return false;  // empty, or not ours to read
+  }
+}
+
+/// Where no such file can be read, that is said later.
+bool LooksLikeLedger(const std::string& path) {
+  try {
+    return IsLedgerFile(path);
+  } catch (const InputError&) {
+    return false;
   }
 }
 
@@ -87,12 +98,28 @@ void AddFolder(const std::string& folder, bool inner, std::vector<Found>* found,
       continue;
     }
     if (!fs::is_regular_file(entry, error)) continue;
+    // By its ending, too: a part that is being written has none.
+    if (name.ends_with(".ledger") && LooksLikeLedger(entry)) {
+      found->push_back({entry, {}, true, true});
+      continue;
+    }
     if (IsNoRank(name) || !LooksLikeTrace(entry)) {
       passed_over->push_back(name);
       continue;
     }
     found->push_back({entry, FactsOfFileName(entry), true});
   }
+}
+
+/// Ledgers lie beside the traces that they were made of: those count.
+void DropLedgersBesideTraces(size_t first, std::vector<Found>* found,
+                             std::vector<std::string>* passed_over) {
+  const auto begin = found->begin() + static_cast<ptrdiff_t>(first);
+  const auto is_ledger = [](const Found& file) { return file.ledger; };
+  if (std::all_of(begin, found->end(), is_ledger)) return;
+  for (auto it = begin; it != found->end(); ++it)
+    if (it->ledger) passed_over->push_back(NameOf(it->path));
+  found->erase(std::remove_if(begin, found->end(), is_ledger), found->end());
 }
 
 /// A pattern that the shell left alone.
@@ -117,12 +144,14 @@ void AddWord(const std::string& word, std::vector<Found>* found,
   if (fs::is_directory(word, error)) {
     const size_t before = found->size();
     AddFolder(word, false, found, passed_over);
+    DropLedgersBesideTraces(before, found, passed_over);
     if (found->size() > before) return;
     throw InputError("no-traces", word, "the folder holds no trace",
                      "name a folder with one trace a rank, or the files");
   }
   if (fs::exists(word, error) || !IsPattern(word)) {
-    found->push_back({word, FactsOfFileName(word), false});
+    found->push_back(
+        {word, FactsOfFileName(word), false, LooksLikeLedger(word)});
     return;
   }
   const std::vector<std::string> paths = Glob(word);
@@ -153,6 +182,18 @@ void RefuseDoubles(const std::vector<Found>& found) {
     FailUsage(Printable(file.path) + " is named twice",
               "name each rank's trace once");
   }
+}
+
+/// Whether all are ledgers.
+bool AreLedgers(const std::vector<Found>& found) {
+  const auto ledgers =
+      std::count_if(found.begin(), found.end(),
+                    [](const Found& file) { return file.ledger; });
+  if (ledgers == 0) return false;
+  if (static_cast<size_t>(ledgers) == found.size()) return true;
+  FailUsage("ledger files and traces are named together",
+            "name the ones or the others; `inferdiff compare` takes a ledger "
+            "on one side and traces on the other");
 }
 
 /// What a folder holds must be one capture: ranks of two would be summed up.
@@ -271,8 +312,13 @@ InputSet ExpandInputs(const std::vector<std::string>& words) {
   InputSet set;
   std::vector<Found> found;
   for (const std::string& word : words) AddWord(word, &found, &set.passed_over);
-  JoinRuns(&found);
+  set.ledgers = AreLedgers(found);
+  if (!set.ledgers) JoinRuns(&found);
   RefuseDoubles(found);
+  if (set.ledgers) {
+    for (const Found& file : found) set.files.push_back({file.path, {}});
+    return set;
+  }
   ExpectOneCapture(found);
   NumberRanks(found, &set);
   set.label = LabelOfSet(words, set);

@@ -20,15 +20,17 @@ struct InputFileName {
 struct InputSet {
   std::vector<InputFileName> files;  // by rank, then name; at least one
   std::string label;                 // short, without folders
+  bool ledgers = false;              // ledger files, not traces
   /// Files of a folder that are no traces, or no rank's: for a remark.
   std::vector<std::string> passed_over;
 };
 
 /// `words` are files, folders and patterns (of glob(7)) in any mixture. Of a
 /// folder its traces count, and those of folders in it that are named after
-/// ranks. Throws InputError: "unreadable-file", "no-traces" (an empty folder
-/// or pattern), "several-captures" where a folder holds more than one capture
-/// or stage, so that the user says which.
+/// ranks; of one without traces, its ledger files (.ledger). Throws InputError:
+/// "unreadable-file", "no-traces" (an empty folder or pattern),
+/// "several-captures" where a folder holds more than one capture or stage, so
+/// that the user says which; "usage" for traces and ledgers together.
 InputSet ExpandInputs(const std::vector<std::string>& words);
 
 /// Says on stderr which files of folders were passed over, if any.

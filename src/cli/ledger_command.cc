@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <utility>
 
+#include "base/text.h"
 #include "cli/command.h"
+#include "cli/ledger_output.h"
+#include "cli/load_ledgers.h"
+#include "cli/load_set.h"
 #include "cli/one_trace.h"
-#include "report/ledger_json.h"
-#include "report/ledger_text.h"
-#include "report/ledger_tsv.h"
+#include "cli/progress.h"
+#include "ledger/rank_set.h"
 
 namespace inferdiff {
 namespace {
@@ -16,30 +22,71 @@ constexpr std::string_view kHelp =
 Where the time of a trace's steps goes: each nanosecond of a step has one
 owner, a category of kernels, somebody else's work or idleness. Of several
 files, a folder of them or a pattern in quotes the ranks are put together:
-clocks aligned, waiting for other ranks told from communication.
+clocks aligned, waiting for other ranks told from communication. A ledger file
+(-o FILE.ledger) is read in the place of the traces.
 
 Usage: inferdiff ledger [OPTION]... TRACE...
 
+      --shard K/N      account every Nth file from the Kth on, K from 0, and
+                       write a part for `inferdiff merge` to -o FILE.ledger or
+                       -o FOLDER/; auto: K/N are SLURM_PROCID/SLURM_NTASKS, as
+                       srun sets them (default: all files)
       --top N          kernels and families to list (default: 10)
 )";
 
 struct LedgerArguments {
   OneTraceOptions trace;
+  std::string shard;
   int64_t top = 10;
 };
 
-int Run(const LedgerArguments& arguments) {
-  const CommonOptions& common = arguments.trace.common;
+/// In a folder each part has a name of its own.
+void NamePart(const Shard& shard, CommonOptions* common) {
+  if (common->outputs.size() != 1 || !common->format.empty() ||
+      common->outputs[0] == "-") {
+    FailUsage("--shard writes a part of a ledger, to one file",
+              "name its folder or the file: -o parts/, -o part.ledger");
+  }
+  std::string& path = common->outputs[0];
+  std::error_code error;
+  if (path.ends_with('/')) std::filesystem::create_directories(path, error);
+  if (path.ends_with('/') || std::filesystem::is_directory(path, error))
+    path = (std::filesystem::path(path) / FileNameOf(shard)).string();
+  if (!path.ends_with(".ledger")) {
+    FailUsage("--shard writes a part of a ledger, -o '" + Printable(path) +
+                  "' is none",
+              "end it in .ledger, or name a folder");
+  }
+}
+
+int Run(LedgerArguments arguments) {
+  CommonOptions& common = arguments.trace.common;
   ExpectTraces("ledger", arguments.trace.paths);
-  Outputs outputs(common, arguments.trace.paths, kAllFormats);
+  std::optional<Shard> shard;
+  if (!arguments.shard.empty()) {
+    shard = ParseShard(arguments.shard);
+    NamePart(*shard, &common);
+  }
+  Outputs outputs(common, arguments.trace.paths, kLedgerFormats);
   const RuleSet rules = LoadRules(common.rules_path);
-  const LedgerResult ledger = AccountSide(arguments.trace, rules);
-  const auto top = static_cast<size_t>(arguments.top);
-  WriteReport(outputs,
-              {[&] { return LedgerDocument(ledger, top); },
-               [&](const TextSink& sink) { WriteLedgerJson(ledger, sink); },
-               [&] { return LedgerTsv(ledger); }});
-  return ExitCode(common, ledger.source.counters, ledger.capture_checks);
+  Progress progress(1);
+  SideLoader loader(
+      arguments.trace.paths, rules,
+      {common.threads, arguments.trace.device, progress.ForFile(0)});
+  SayPassedOver(loader.inputs());
+  const bool from_files = loader.inputs().ledgers;
+  if (shard && from_files) {
+    FailUsage("--shard shares out traces, not ledger files",
+              "`inferdiff merge` joins the parts of a ledger");
+  }
+  if (!outputs.WantsLedger()) {
+    const LedgerResult ledger =
+        std::move(loader).Account(arguments.trace.group);
+    return WriteLedger(outputs, common, ledger, arguments.top);
+  }
+  const LedgerPart part = std::move(loader).AccountPart(
+      arguments.trace.group, shard.value_or(Shard{}));
+  return WriteLedger(outputs, common, part, from_files, arguments.top);
 }
 
 }  // namespace
@@ -47,6 +94,7 @@ int Run(const LedgerArguments& arguments) {
 Command AddLedger(CLI::App& root) {
   const auto arguments = std::make_shared<LedgerArguments>();
   CLI::App* app = AddOneTrace(root, "ledger", kHelp, arguments->trace);
+  AddText(*app, "--shard", arguments->shard);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "ledger/ledger_file.h"
 #include "readers/reader.h"
 #include "readers/rocprof_run.h"
 
@@ -39,6 +40,13 @@ void RefuseDirectory(const std::string& path) {
       example.empty()
           ? "name one rank's trace file"
           : fmt::format("name one rank's file, such as {}", example));
+}
+
+void RefuseLedger(const std::string& path) {
+  if (!IsLedgerFile(path)) return;
+  throw InputError("is-ledger", path, "this is a ledger file, not a trace",
+                   "`inferdiff ledger` prints it and `inferdiff compare` takes "
+                   "it; other commands need the trace itself");
 }
 
 // "rank 1 device 0"; without the rank where the trace names none.
@@ -142,6 +150,7 @@ RuleSet LoadRules(const std::string& path) {
 LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
                       const LoadOptions& options) {
   RefuseDirectory(path);
+  RefuseLedger(path);
   return Naming(path, [&] {
     LoadedTrace loaded;
     loaded.threads = options.threads;
@@ -194,21 +203,22 @@ LedgerResult AccountRank(LoadedTrace* loaded, const RuleSet& rules,
   return Build(loaded, rules, options);
 }
 
+uint32_t ChosenGroup(const LoadedTrace& loaded, std::optional<int64_t> group) {
+  if (!group) return loaded.steps.main_group;
+  const auto groups = static_cast<int64_t>(loaded.steps.groups.size());
+  if (*group < groups) return static_cast<uint32_t>(*group);
+  throw InputError(
+      "no-group", loaded.source.path,
+      fmt::format("there is no group {}: the steps have {} group{}", *group,
+                  groups, groups == 1 ? "" : "s"),
+      "`inferdiff steps TRACE` lists them, numbered from 0");
+}
+
 LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
                           std::optional<int64_t> group) {
-  const auto groups = static_cast<int64_t>(loaded.steps.groups.size());
   LedgerOptions options;
   options.threads = loaded.threads;
-  if (group) {
-    if (*group >= groups) {
-      throw InputError(
-          "no-group", loaded.source.path,
-          fmt::format("there is no group {}: the steps have {} group{}", *group,
-                      groups, groups == 1 ? "" : "s"),
-          "`inferdiff steps TRACE` lists them, numbered from 0");
-    }
-    options.group = static_cast<uint32_t>(*group);
-  }
+  options.group = ChosenGroup(loaded, group);
   LedgerResult result = Build(&loaded, rules, options);
   result.devices = std::move(loaded.devices);
   BoundRankWait(&result);

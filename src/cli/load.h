@@ -38,7 +38,7 @@ struct LoadedTrace {
 RuleSet LoadRules(const std::string& path);
 
 /// Throws InputError: what ReadTrace throws, and "is-directory", "no-device",
-/// "no-rank".
+/// "no-rank", "is-ledger".
 LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
                       const LoadOptions& options);
 
@@ -49,6 +49,9 @@ Provenance ProvenanceOf(const LoadedTrace& loaded, const RuleSet& rules);
 /// stays; its steps do not.
 LedgerResult AccountRank(LoadedTrace* loaded, const RuleSet& rules,
                          uint32_t group);
+
+/// The group asked for, or the main one. Throws InputError "no-group".
+uint32_t ChosenGroup(const LoadedTrace& loaded, std::optional<int64_t> group);
 
 /// Consumes the loaded trace: a ledger needs none of it. Throws InputError
 /// "no-group".

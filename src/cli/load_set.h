@@ -2,8 +2,9 @@
 // The words of one side -> one ledger, of a rank or of a set of ranks.
 //
 // The first rank is read at once, because its steps decide which work is
-// accounted; the others follow, each read, accounted and forgotten, as many at
-// a time as there are threads.
+// accounted; the others follow, each read, accounted, packed and forgotten, as
+// many at a time as there are threads. Ledger files are read instead where the
+// words name such.
 #pragma once
 
 #include <cstdint>
@@ -14,37 +15,49 @@
 
 #include "cli/inputs.h"
 #include "cli/load.h"
+#include "cli/shard.h"
+#include "ledger/ledger_file.h"
+#include "readers/server_args.h"
 
 namespace inferdiff {
 
 class SideLoader {
  public:
-  /// Throws what ExpandInputs and LoadTrace throw.
+  /// Throws what ExpandInputs, LoadTrace and ReadLedgers throw, and InputError
+  /// "other-rules" for a ledger.
   SideLoader(const std::vector<std::string>& words, const RuleSet& rules,
              LoadOptions options);
 
   const InputSet& inputs() const { return inputs_; }
-  /// Of the first rank.
+  /// Of the first rank. A ledger holds the account of one group: of the others
+  /// no step counts as used.
   const Steps& steps() const { return first_.steps; }
-  bool IsSet() const;
+  /// What server_args.json beside the first trace says, or said when the
+  /// ledger was made.
+  ServerFacts ServerArgs() const;
 
   /// `group` is one of the first rank's; of the others that of equal shape.
-  /// Consumes the loader.
+  /// Consumes the loader. Throws InputError "no-group".
   LedgerResult Account(std::optional<int64_t> group) &&;
-  /// The same before ranks are joined: one ledger a rank.
-  std::vector<LedgerResult> AccountRanks(std::optional<int64_t> group) &&;
+  /// The same before ranks are joined, and of some files only.
+  LedgerPart AccountPart(std::optional<int64_t> group, Shard shard) &&;
 
  private:
-  std::vector<LedgerResult> AccountFile(LoadedTrace loaded,
-                                        const StepShape& wanted,
-                                        std::optional<int64_t> rank) const;
-  void AccountOthers(const StepShape& wanted,
-                     std::vector<std::vector<LedgerResult>>* by_file) const;
+  void LoadLedgers();
+  bool IsSet() const;
+  LedgerPart EmptyPart(uint32_t group, Shard shard) const;
+  std::vector<PackedRank> AccountFile(LoadedTrace loaded, size_t file,
+                                      uint32_t group) const;
+  std::vector<PackedRank> AccountOther(size_t file, const StepGroup& wanted,
+                                       const LoadOptions& options) const;
+  void AccountOthers(const StepGroup& wanted, const std::vector<size_t>& files,
+                     std::vector<std::vector<PackedRank>>* by_file) const;
 
   InputSet inputs_;
   const RuleSet& rules_;
   LoadOptions options_;
-  LoadedTrace first_;
+  LoadedTrace first_;  // of a ledger only the steps
+  std::optional<LedgerPart> ledger_;
 };
 
 }  // namespace inferdiff

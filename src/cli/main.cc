@@ -32,6 +32,7 @@ Usage: inferdiff COMMAND [OPTION]... TRACE
 
   compare A -- B      the gap between two traces and what it is made of
   ledger TRACE        where the time of one trace's steps goes
+  merge LEDGER        the ledgers of a set's parts, made on many machines
   steps TRACE         the steps found in it, and on what evidence
   kernels TRACE       its kernels: category, calls, time
   explain TRACE WHAT  why a kernel has its category, a step its borders,
@@ -44,6 +45,7 @@ Usage: inferdiff COMMAND [OPTION]... TRACE
 
 TRACE is a trace of one rank: PyTorch's profiler (.json), or a database of
 Nsight Systems (.sqlite), rocprofv3 (.db) or RPD (.rpd); .gz and .zst too.
+LEDGER is what `inferdiff ledger -o FILE.ledger` wrote; compare takes it, too.
 Exit status: 0 done, 1 a check that was asked for failed (--strict), 2 the
 input or the command line cannot be used, 70 a bug of inferdiff.
 )";
@@ -109,9 +111,9 @@ int Run(int argc, char** argv) {
       "--version", fmt::format("inferdiff {} ({})\n", Version(), Commit()));
   root.allow_extras();
   root.require_subcommand(0, 1);  // a file may be called like a command
-  const std::vector<Command> commands = {AddCompare(root), AddLedger(root),
-                                         AddSteps(root),   AddKernels(root),
-                                         AddExplain(root), AddDump(root)};
+  const std::vector<Command> commands = {
+      AddCompare(root), AddLedger(root),  AddMerge(root), AddSteps(root),
+      AddKernels(root), AddExplain(root), AddDump(root)};
   std::vector<std::string> help_of;
   const CLI::App* help = AddHelp(root, help_of);
   try {

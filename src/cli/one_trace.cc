@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/one_trace.h"
 
-#include "cli/load_set.h"
 #include "cli/progress.h"
 
 namespace inferdiff {
@@ -37,15 +36,6 @@ LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules) {
   return AccountTrace(LoadOne(options, rules), rules, options.group);
 }
 
-LedgerResult AccountSide(const OneTraceOptions& options, const RuleSet& rules) {
-  Progress progress(1);
-  SideLoader loader(
-      options.paths, rules,
-      {options.common.threads, options.device, progress.ForFile(0)});
-  SayPassedOver(loader.inputs());
-  return std::move(loader).Account(options.group);
-}
-
 void WriteReport(Outputs& outputs, const ReportForms& forms) {
   outputs.Write(
       [&](Format format, const TerminalStyle& style, const TextSink& sink) {
@@ -58,6 +48,8 @@ void WriteReport(Outputs& outputs, const ReportForms& forms) {
             return forms.json(sink);
           case Format::kTsv:
             return sink(forms.tsv());
+          case Format::kLedger:
+            return forms.ledger(sink);
         }
       });
 }

@@ -36,14 +36,13 @@ CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
 
 LoadedTrace LoadOne(const OneTraceOptions& options, const RuleSet& rules);
 LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules);
-/// Of all that is named: a rank, or a set of them.
-LedgerResult AccountSide(const OneTraceOptions& options, const RuleSet& rules);
 
 /// A report in each of its forms, made when asked for.
 struct ReportForms {
   std::function<Document()> document;
   std::function<void(const TextSink&)> json;
   std::function<std::string()> tsv;
+  std::function<void(const TextSink&)> ledger = {};  // where that is allowed
 };
 /// The formats of a report that has all forms, terminal first.
 extern const std::vector<Format> kAllFormats;

@@ -31,7 +31,8 @@ struct FormatInfo {
 constexpr FormatInfo kFormats[] = {{Format::kTerminal, "terminal", ".txt"},
                                    {Format::kMarkdown, "markdown", ".md"},
                                    {Format::kJson, "json", ".json"},
-                                   {Format::kTsv, "tsv", ".tsv"}};
+                                   {Format::kTsv, "tsv", ".tsv"},
+                                   {Format::kLedger, "", ".ledger"}};
 
 // What a signal handler has to remove: it may not allocate or lock.
 constexpr size_t kMaxFiles = 16;
@@ -65,8 +66,10 @@ std::string NamesOf(const std::vector<Format>& allowed, bool endings) {
   std::string names;
   for (const FormatInfo& info : kFormats) {
     if (std::count(allowed.begin(), allowed.end(), info.format) == 0) continue;
+    const std::string_view name = endings ? info.ending : info.name;
+    if (name.empty()) continue;
     names += names.empty() ? "" : ", ";
-    names += endings ? info.ending : info.name;
+    names += name;
   }
   return names;
 }
@@ -190,6 +193,8 @@ struct Outputs::Destination {
 
   void Finish() {
     if (temporary.empty()) return;
+    // On the disk before it has its name: half a file never has.
+    if (fsync(file) != 0) FailWrite(path, errno);
     if (close(std::exchange(file, -1)) != 0) FailWrite(path, errno);
     if (rename(temporary.c_str(), target.c_str()) != 0) FailWrite(path, errno);
     g_unfinished[slot] = nullptr;
@@ -236,6 +241,18 @@ Outputs::Outputs(const CommonOptions& common,
 }
 
 Outputs::~Outputs() = default;
+
+bool Outputs::WantsLedger() const {
+  return std::any_of(
+      destinations_.begin(), destinations_.end(),
+      [](const auto& one) { return one->format == Format::kLedger; });
+}
+
+bool Outputs::WantsReport() const {
+  return std::any_of(
+      destinations_.begin(), destinations_.end(),
+      [](const auto& one) { return one->format != Format::kLedger; });
+}
 
 void Outputs::Write(const ResultWriter& writer) {
   for (const auto& destination : destinations_) {

@@ -14,7 +14,8 @@
 
 namespace inferdiff {
 
-enum class Format : uint8_t { kTerminal, kMarkdown, kJson, kTsv };
+/// kLedger goes to files only.
+enum class Format : uint8_t { kTerminal, kMarkdown, kJson, kTsv, kLedger };
 
 /// Writes the result in one format; called once a destination.
 using ResultWriter =
@@ -43,6 +44,10 @@ class Outputs {
   ~Outputs();
   Outputs(const Outputs&) = delete;
   Outputs& operator=(const Outputs&) = delete;
+
+  /// Whether some destination takes a report, and whether one takes a ledger.
+  bool WantsReport() const;
+  bool WantsLedger() const;
 
   /// Files first, then stdout, whose reader may have gone: that is no error.
   void Write(const ResultWriter& writer);

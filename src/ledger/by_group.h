@@ -14,6 +14,7 @@ namespace inferdiff {
 /// The indices 0 ... items-1 sorted by group, each group in index order.
 class ByGroup {
  public:
+  ByGroup() = default;  // no group
   /// `group_of(item)` is a group or kNone.
   template <typename GroupOf>
   ByGroup(size_t groups, size_t items, GroupOf group_of) : first_(groups + 1) {

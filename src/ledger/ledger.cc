@@ -153,6 +153,7 @@ std::vector<SequenceOp> SequenceOf(const StepOps& index,
 }
 
 void DropColumns(Steps* steps) {
+  steps->replays = {};
   steps->step_of_op = {};
   steps->replay_of_op = {};
   steps->normal_lane = {};

@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/checked.h"
 #include "base/rational.h"
 #include "base/stat.h"
 #include "classify/classify.h"
@@ -92,11 +93,13 @@ struct Amounts {
   bool operator==(const Amounts&) const = default;
   /// All but exclusive_ns, which does not add up over rows.
   void Add(const Amounts& other) {
-    count += other.count;
-    sum_ns += other.sum_ns;
-    attributed_ns += other.attributed_ns;
-    hidden_same_lane_ns += other.hidden_same_lane_ns;
-    hidden_cross_lane_ns += other.hidden_cross_lane_ns;
+    count = CheckedAdd(count, other.count);
+    sum_ns = CheckedAdd(sum_ns, other.sum_ns);
+    attributed_ns = CheckedAdd(attributed_ns, other.attributed_ns);
+    hidden_same_lane_ns =
+        CheckedAdd(hidden_same_lane_ns, other.hidden_same_lane_ns);
+    hidden_cross_lane_ns =
+        CheckedAdd(hidden_cross_lane_ns, other.hidden_cross_lane_ns);
   }
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -22,15 +23,10 @@ constexpr int64_t kTogether = 5'000;
 constexpr int64_t kShifts = 192;
 constexpr int64_t kSamples = 48;
 
-/// A call on the absolute clock of its rank.
-struct TimedCall {
-  int64_t start_ns = 0;
-  int64_t end_ns = 0;
-  uint32_t call = 0;
-};
+// Differences of absolute times, and of those, must have 64 bits.
+constexpr int64_t kFarthest = int64_t{1} << 61;
 
-/// The calls of one rank on one channel, by end.
-using Sequence = std::vector<TimedCall>;
+using Sequence = CallSequence;
 
 struct Pair {
   uint32_t ours = 0;       // index in the sequence
@@ -337,33 +333,39 @@ using Channel = std::map<uint32_t, Sequence>;  // by rank
 
 class Matcher {
  public:
-  explicit Matcher(std::span<const RankCalls> ranks) : ranks_(ranks) {
+  explicit Matcher(std::vector<RankCalls> ranks) {
     result_.ranks.resize(ranks.size());
     for (uint32_t i = 0; i < ranks.size(); ++i) {
       result_.ranks[i].reference = i;
-      result_.ranks[i].unmatched = ranks[i].collectives->calls.size();
+      result_.ranks[i].unmatched = ranks[i].calls;
+      for (auto& [key, sequence] : ranks[i].channels)
+        channels_[key].emplace(i, std::move(sequence));
     }
     best_fit_.assign(ranks.size(), 0);
   }
 
-  RankMatch Run() {
-    for (const auto& [key, channel] : Channels()) {
+  RankMatch Run() && {
+    for (auto& [key, channel] : channels_) {
       for (const Cluster& cluster : ClustersOf(channel)) {
         if (cluster.ranks.size() > 1) AddCluster(channel, cluster);
       }
+      channel.clear();  // of a thousand ranks it is large
     }
+    const auto& parts = result_.parts;
+    result_.parts_of_rank =
+        ByGroup(result_.ranks.size(), parts.size(),
+                [&](size_t part) { return parts[part].rank; });
     return std::move(result_);
   }
 
  private:
-  std::map<std::string, Channel> Channels() const;
   static std::vector<Cluster> ClustersOf(const Channel& channel);
   void AddCluster(const Channel& channel, const Cluster& cluster);
   void AddCollective(const Channel& channel, const Cluster& cluster,
                      std::span<const std::pair<uint32_t, uint32_t>> calls);
   void NoteAlignment(const Cluster& cluster, size_t member);
 
-  std::span<const RankCalls> ranks_;
+  std::map<std::string, Channel> channels_;
   RankMatch result_;
   std::vector<size_t> best_fit_;  // by rank: pairs of the fit that is noted
 };
@@ -372,30 +374,11 @@ bool IsPointToPoint(std::string_view name) {
   return name.find("SendRecv") != std::string_view::npos;
 }
 
-std::map<std::string, Channel> Matcher::Channels() const {
-  std::map<std::string, Channel> channels;
-  for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
-    const Collectives& all = *ranks_[rank].collectives;
-    const int64_t base = ranks_[rank].base_time_ns;
-    for (uint32_t i = 0; i < all.calls.size(); ++i) {
-      const CollectiveCall& call = all.calls[i];
-      if (IsPointToPoint(all.names[call.name])) continue;
-      std::string key = all.names[call.name] + '\x1f';
-      if (call.group != kNone) key += all.groups[call.group];
-      channels[key][rank].push_back(
-          {base + call.start_ns, base + call.end_ns, i});
-    }
-  }
-  for (auto& [key, channel] : channels) {
-    for (auto& [rank, sequence] : channel) {
-      std::sort(sequence.begin(), sequence.end(),
-                [](const TimedCall& a, const TimedCall& b) {
-                  return std::pair(a.end_ns, a.call) <
-                         std::pair(b.end_ns, b.call);
-                });
-    }
-  }
-  return channels;
+/// Whether base + time is no time that anything happened at.
+bool IsFar(int64_t base_ns, int64_t time_ns) {
+  int64_t absolute = 0;
+  return __builtin_add_overflow(base_ns, time_ns, &absolute) ||
+         absolute > kFarthest || absolute < -kFarthest;
 }
 
 std::vector<Cluster> Matcher::ClustersOf(const Channel& channel) {
@@ -485,18 +468,43 @@ int64_t ClockOffset::At(int64_t time_ns) const {
   return offset_ns + static_cast<int64_t>(rise * (Wide{time_ns} - at_ns) / run);
 }
 
+RankCalls CallsByChannel(const Collectives& collectives, int64_t base_time_ns) {
+  RankCalls ours;
+  ours.calls = collectives.calls.size();
+  for (uint32_t i = 0; i < collectives.calls.size(); ++i) {
+    const CollectiveCall& call = collectives.calls[i];
+    const std::string& name = collectives.names[call.name];
+    if (IsPointToPoint(name) || IsFar(base_time_ns, call.start_ns) ||
+        IsFar(base_time_ns, call.end_ns)) {
+      continue;
+    }
+    std::string key = name + '\x1f';
+    if (call.group != kNone) key += collectives.groups[call.group];
+    ours.channels[key].push_back(
+        {base_time_ns + call.start_ns, base_time_ns + call.end_ns, i});
+  }
+  for (auto& [key, sequence] : ours.channels) {
+    std::sort(sequence.begin(), sequence.end(),
+              [](const TimedCall& a, const TimedCall& b) {
+                return std::pair(a.end_ns, a.call) <
+                       std::pair(b.end_ns, b.call);
+              });
+  }
+  return ours;
+}
+
 std::vector<RankWait> RankMatch::WaitsOf(uint32_t rank) const {
   std::vector<RankWait> waits;
-  for (const CollectivePart& part : parts)
-    if (part.rank == rank) waits.push_back({part.call, part.wait_ns});
+  for (const uint32_t part : parts_of_rank[rank])
+    waits.push_back({parts[part].call, parts[part].wait_ns});
   std::sort(
       waits.begin(), waits.end(),
       [](const RankWait& a, const RankWait& b) { return a.call < b.call; });
   return waits;
 }
 
-RankMatch MatchRanks(std::span<const RankCalls> ranks) {
-  return Matcher(ranks).Run();
+RankMatch MatchRanks(std::vector<RankCalls> ranks) {
+  return Matcher(std::move(ranks)).Run();
 }
 
 }  // namespace inferdiff

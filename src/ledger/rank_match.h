@@ -13,18 +13,35 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <map>
+#include <string>
 #include <vector>
 
+#include "ledger/by_group.h"
 #include "ledger/collectives.h"
 
 namespace inferdiff {
 
-/// What matching needs of one rank.
-struct RankCalls {
-  const Collectives* collectives = nullptr;
-  int64_t base_time_ns = 0;  // TraceInfo's
+/// A call on the absolute clock of its rank.
+struct TimedCall {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t call = 0;  // index in Collectives::calls
 };
+
+/// The calls of one rank on one channel, by end.
+using CallSequence = std::vector<TimedCall>;
+
+/// What matching needs of one rank: its calls by channel, that is by family
+/// and process group.
+struct RankCalls {
+  uint64_t calls = 0;  // of any channel or none
+  std::map<std::string, CallSequence> channels;
+};
+
+/// `base_time_ns` is TraceInfo's. Point-to-point calls are on no channel, nor
+/// are calls at times that a damaged clock made up.
+RankCalls CallsByChannel(const Collectives& collectives, int64_t base_time_ns);
 
 /// How far a clock is ahead of another: a line through two readings, since
 /// clocks of two hosts run apart by up to 50 us a second.
@@ -65,14 +82,14 @@ struct RankMatch {
   std::vector<RankAlignment> ranks;
   std::vector<MatchedCollective> collectives;
   std::vector<CollectivePart> parts;
+  ByGroup parts_of_rank;  // indices in `parts`
 
   /// Of one rank, for MoveRankWait; waits of 0 included.
   std::vector<RankWait> WaitsOf(uint32_t rank) const;
 };
 
-/// Calls are matched within one process group, where the traces name groups,
-/// and one kernel family; point-to-point calls are not. Ranks whose calls do
-/// not end together are not one group, whatever their names say.
-RankMatch MatchRanks(std::span<const RankCalls> ranks);
+/// Calls are matched within one channel. Ranks whose calls do not end together
+/// are not one group, whatever their names say.
+RankMatch MatchRanks(std::vector<RankCalls> ranks);
 
 }  // namespace inferdiff

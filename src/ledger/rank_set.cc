@@ -4,11 +4,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <span>
 #include <string_view>
 #include <tuple>
 #include <utility>
@@ -25,55 +25,63 @@ namespace {
 using Shape =
     std::tuple<StepKind, std::optional<int64_t>, std::optional<int64_t>>;
 
-const StepGroup* GroupOf(const LedgerResult& ledger) {
-  const std::vector<StepGroup>& groups = ledger.steps.groups;
-  return ledger.group < groups.size() ? &groups[ledger.group] : nullptr;
+Shape ShapeOf(const StepShape& shape) {
+  return {shape.kind, shape.batch, shape.tokens};
 }
 
-Shape ShapeOf(const LedgerResult& ledger) {
-  const StepGroup* group = GroupOf(ledger);
-  if (group == nullptr) return {};
-  return {group->shape.kind, group->shape.batch, group->shape.tokens};
-}
+/// A rank that waits to be joined.
+struct Rank {
+  const PackedRank* packed = nullptr;
+  std::optional<int64_t> rank;
+
+  const Provenance& source() const { return packed->source; }
+  Shape shape() const { return ShapeOf(packed->shape); }
+};
 
 /// Servers that do not tell the profiler their rank leave 0 in every file:
 /// what the trace says counts where it tells all apart, else the names.
-void SettleRanks(std::vector<LedgerResult>* ranks) {
+std::vector<Rank> SettleRanks(const std::vector<PackedRank>& packed) {
+  std::vector<Rank> ranks;
   std::set<std::optional<int64_t>> stated;
-  for (const LedgerResult& rank : *ranks) stated.insert(rank.source.info.rank);
-  if (stated.size() == ranks->size() && !stated.contains(std::nullopt)) return;
-  for (LedgerResult& rank : *ranks)
-    rank.source.info.rank = rank.source.name_rank;
+  for (const PackedRank& rank : packed) {
+    ranks.push_back({&rank, rank.source.info.rank});
+    stated.insert(rank.source.info.rank);
+  }
+  if (stated.size() == ranks.size() && !stated.contains(std::nullopt))
+    return ranks;
+  for (Rank& rank : ranks) rank.rank = rank.source().name_rank;
+  return ranks;
 }
 
-void SortRanks(std::vector<LedgerResult>* ranks) {
-  const auto key = [](const LedgerResult& ledger) {
-    const TraceInfo& info = ledger.source.info;
-    return std::tuple(info.rank.value_or(std::numeric_limits<int64_t>::max()),
-                      std::string_view(ledger.source.label), info.device,
-                      ledger.source.crc32);
+void SortRanks(std::vector<Rank>* ranks) {
+  const auto key = [](const Rank& rank) {
+    const Provenance& source = rank.source();
+    return std::tuple(rank.rank.value_or(std::numeric_limits<int64_t>::max()),
+                      std::string_view(source.label), source.info.device,
+                      source.crc32);
   };
-  std::stable_sort(ranks->begin(), ranks->end(),
-                   [&](const LedgerResult& a, const LedgerResult& b) {
-                     return key(a) < key(b);
-                   });
+  std::stable_sort(
+      ranks->begin(), ranks->end(),
+      [&](const Rank& a, const Rank& b) { return key(a) < key(b); });
 }
 
 /// The shape of most ranks; of equals that of the first rank.
-Shape MainShape(const std::vector<LedgerResult>& ranks) {
+Shape MainShape(const std::vector<Rank>& ranks) {
   std::map<Shape, size_t> count;
-  for (const LedgerResult& rank : ranks) ++count[ShapeOf(rank)];
-  const LedgerResult* main = &ranks.front();
-  for (const LedgerResult& rank : ranks)
-    if (count[ShapeOf(rank)] > count[ShapeOf(*main)]) main = &rank;
-  return ShapeOf(*main);
+  for (const Rank& rank : ranks) ++count[rank.shape()];
+  const Rank* main = &ranks.front();
+  for (const Rank& rank : ranks)
+    if (count[rank.shape()] > count[main->shape()]) main = &rank;
+  return main->shape();
 }
 
-RankMatch Match(const std::vector<LedgerResult>& ranks) {
+RankMatch Match(const std::vector<Rank>& ranks) {
   std::vector<RankCalls> calls;
-  for (const LedgerResult& rank : ranks)
-    calls.push_back({&rank.collectives, rank.source.info.base_time_ns});
-  return MatchRanks(calls);
+  for (const Rank& rank : ranks) {
+    calls.push_back(CallsByChannel(UnpackCalls(*rank.packed),
+                                   rank.source().info.base_time_ns));
+  }
+  return MatchRanks(std::move(calls));
 }
 
 /// Rows of several ranks, by what they are named.
@@ -120,10 +128,14 @@ class Folder {
   std::vector<Row> rows_;
 };
 
+void AddTo(int64_t amount, int64_t* total) {
+  *total = CheckedAdd(*total, amount);
+}
+
 /// All fields, exclusive time too: steps of two ranks are never at once.
 void AddAll(const Amounts& from, Amounts* to) {
   to->Add(from);
-  to->exclusive_ns += from.exclusive_ns;
+  AddTo(from.exclusive_ns, &to->exclusive_ns);
 }
 
 /// Sums of ranks whose work has one shape.
@@ -169,7 +181,7 @@ void Joiner::AddProvenance(const Provenance& source) {
 
 /// `nth` of its rank's groups of that shape; 0 is the one accounted.
 uint32_t Joiner::AddGroup(const StepGroup& group, size_t nth) {
-  const Shape shape{group.shape.kind, group.shape.batch, group.shape.tokens};
+  const Shape shape = ShapeOf(group.shape);
   std::vector<StepGroup>& groups = joined_.steps.groups;
   const auto [it, added] = groups_.emplace(
       std::tuple(shape, nth), static_cast<uint32_t>(groups.size()));
@@ -212,11 +224,10 @@ void Joiner::AddSteps(LedgerResult* rank, size_t number) {
   std::vector<uint32_t> group_of(from.groups.size());
   std::map<Shape, size_t> nth;
   const auto add = [&](uint32_t group) {
-    const StepShape& shape = from.groups[group].shape;
-    const size_t before = nth[{shape.kind, shape.batch, shape.tokens}]++;
+    const size_t before = nth[ShapeOf(from.groups[group].shape)]++;
     group_of[group] = AddGroup(from.groups[group], before);
   };
-  if (GroupOf(*rank) != nullptr) add(rank->group);
+  if (rank->group < from.groups.size()) add(rank->group);
   for (uint32_t group = 0; group < from.groups.size(); ++group)
     if (group != rank->group) add(group);
 
@@ -237,12 +248,12 @@ void Joiner::AddTables(LedgerResult* rank) {
   std::vector<uint32_t> number_of;
   for (KernelRow& row : rank->kernels) {
     std::tuple key(row.name, row.category, row.rule);
-    number_of.push_back(kernels_.Add(key, std::move(row),
-                                     [](const KernelRow& from, KernelRow* to) {
-                                       AddAll(from.amounts, &to->amounts);
-                                       to->rank_wait_ns += from.rank_wait_ns;
-                                       to->calls.Merge(from.calls);
-                                     }));
+    number_of.push_back(kernels_.Add(
+        key, std::move(row), [](const KernelRow& from, KernelRow* to) {
+          AddAll(from.amounts, &to->amounts);
+          AddTo(from.rank_wait_ns, &to->rank_wait_ns);
+          to->calls.Merge(from.calls);
+        }));
   }
   for (FamilyRow& row : rank->families) {
     std::tuple key(row.family, row.category);
@@ -255,8 +266,8 @@ void Joiner::AddTables(LedgerResult* rank) {
     std::tuple key(row.rule, row.category);
     hits_.Add(key, std::move(row), [](const RuleHits& from, RuleHits* to) {
       to->names = std::max(to->names, from.names);
-      to->ops += from.ops;
-      to->sum_ns += from.sum_ns;
+      AddTo(from.ops, &to->ops);
+      AddTo(from.sum_ns, &to->sum_ns);
     });
   }
   if (!first_) return;
@@ -277,15 +288,15 @@ void Joiner::Add(LedgerResult rank, size_t number) {
     AddAll(rank.categories[i], &joined_.categories[i]);
   AddAll(rank.rank_wait, &joined_.rank_wait);
   for (size_t i = 0; i < joined_.histogram.size(); ++i) {
-    joined_.histogram[i].count += rank.histogram[i].count;
-    joined_.histogram[i].sum_ns += rank.histogram[i].sum_ns;
+    AddTo(rank.histogram[i].count, &joined_.histogram[i].count);
+    AddTo(rank.histogram[i].sum_ns, &joined_.histogram[i].sum_ns);
   }
   Coverage& coverage = joined_.coverage;
-  coverage.unclassified_ns += rank.coverage.unclassified_ns;
-  coverage.other_ns += rank.coverage.other_ns;
-  coverage.total_ns += rank.coverage.total_ns;
-  coverage.foreign_ns += rank.coverage.foreign_ns;
-  coverage.outside_steps_ns += rank.coverage.outside_steps_ns;
+  AddTo(rank.coverage.unclassified_ns, &coverage.unclassified_ns);
+  AddTo(rank.coverage.other_ns, &coverage.other_ns);
+  AddTo(rank.coverage.total_ns, &coverage.total_ns);
+  AddTo(rank.coverage.foreign_ns, &coverage.foreign_ns);
+  AddTo(rank.coverage.outside_steps_ns, &coverage.outside_steps_ns);
   coverage.dropped_records += rank.coverage.dropped_records;
   for (CaptureCheck& check : rank.capture_checks)
     check.ranks = {static_cast<uint32_t>(number)};
@@ -322,6 +333,15 @@ LedgerResult Joiner::Finish(const std::string& label) && {
   return std::move(joined_);
 }
 
+void MoveWaits(const RankMatch& match, uint32_t rank, LedgerResult* ledger) {
+  if (match.collectives.empty()) {
+    BoundRankWait(ledger);
+  } else if (ledger->wait_basis == WaitBasis::kUnknown) {
+    MoveRankWait(match.WaitsOf(rank), ledger);
+    ledger->wait_basis = WaitBasis::kRankSet;
+  }
+}
+
 /// Of a rank whose rank wait has been moved.
 RankRow RowOf(const LedgerResult& rank, const RankAlignment& alignment) {
   RankRow row;
@@ -342,75 +362,97 @@ RankRow RowOf(const LedgerResult& rank, const RankAlignment& alignment) {
   return row;
 }
 
-/// Who arrived last, and what it made others wait, idle or at work: in steps
-/// that are used, since the first step of a trace waits for ranks to enter it.
-void BlameLastRanks(const RankMatch& match,
-                    const std::vector<LedgerResult>& ranks,
-                    std::vector<RankRow>* rows) {
-  for (const MatchedCollective& one : match.collectives) {
-    const auto parts =
-        std::span(match.parts).subspan(one.first_part, one.parts);
+/// What is known of the calls that were matched, gathered rank by rank: no two
+/// ranks' calls are in memory at once.
+class MatchedCalls {
+ public:
+  explicit MatchedCalls(const RankMatch& match);
+
+  /// The steps of `rank` begin at `first_step` in the joined list, or kNone.
+  void Note(uint32_t rank, const LedgerResult& ledger, uint32_t first_step);
+
+  /// Who arrived last, and what it made others wait, idle or at work: in steps
+  /// that are used, since the first step of a trace waits for ranks to enter.
+  void BlameLastRanks(std::vector<RankRow>* rows) const;
+  std::vector<LongWait> long_waits() && { return std::move(long_waits_); }
+
+ private:
+  static constexpr int64_t kUnused = -1;
+
+  void ChooseLongWaits();
+
+  const RankMatch& match_;
+  std::vector<int64_t> idle_before_;  // by part; kUnused: of no used step
+  std::vector<LongWait> long_waits_;
+  std::vector<CollectivePart> long_parts_;  // of long_waits_
+};
+
+MatchedCalls::MatchedCalls(const RankMatch& match)
+    : match_(match), idle_before_(match.parts.size(), kUnused) {
+  ChooseLongWaits();
+}
+
+void MatchedCalls::ChooseLongWaits() {
+  constexpr size_t kMost = 20;
+  // By wait, longest first, then rank and call; and the last rank.
+  std::set<std::tuple<int64_t, uint32_t, uint32_t, uint32_t>> longest;
+  for (const MatchedCollective& one : match_.collectives) {
+    for (uint32_t i = 0; i < one.parts; ++i) {
+      const CollectivePart& part = match_.parts[one.first_part + i];
+      if (part.wait_ns == 0) continue;
+      longest.emplace(-part.wait_ns, part.rank, part.call, one.last_rank);
+      if (longest.size() > kMost) longest.erase(std::prev(longest.end()));
+    }
+  }
+  for (const auto& [wait_ns, rank, call, last_rank] : longest) {
+    LongWait wait;
+    wait.rank = rank;
+    wait.last_rank = last_rank;
+    wait.wait_ns = -wait_ns;
+    long_waits_.push_back(std::move(wait));
+    long_parts_.push_back({rank, call, -wait_ns});
+  }
+}
+
+void MatchedCalls::Note(uint32_t rank, const LedgerResult& ledger,
+                        uint32_t first_step) {
+  const Collectives& collectives = ledger.collectives;
+  for (const uint32_t part : match_.parts_of_rank[rank]) {
+    const CollectiveCall& call = collectives.calls[match_.parts[part].call];
+    if (call.kernel != kNone) idle_before_[part] = call.idle_before_ns;
+  }
+  for (size_t i = 0; i < long_waits_.size(); ++i) {
+    if (long_parts_[i].rank != rank) continue;
+    const CollectiveCall& call = collectives.calls[long_parts_[i].call];
+    LongWait& wait = long_waits_[i];
+    if (call.step != kNone && first_step != kNone)
+      wait.step = first_step + call.step;
+    wait.ordinal = call.ordinal;
+    wait.name = collectives.names[call.name];
+    wait.duration_ns = call.end_ns - call.start_ns;
+  }
+}
+
+void MatchedCalls::BlameLastRanks(std::vector<RankRow>* rows) const {
+  for (const MatchedCollective& one : match_.collectives) {
     int64_t wait = 0;
     int64_t least_idle = INT64_MAX;
     int64_t own_idle = 0;
-    bool used = true;
-    for (const CollectivePart& part : parts) {
-      const CollectiveCall& call =
-          ranks[part.rank].collectives.calls[part.call];
-      const int64_t idle = call.idle_before_ns;
-      used &= call.kernel != kNone;
-      wait = std::max(wait, part.wait_ns);
-      least_idle = std::min(least_idle, idle);
-      if (part.rank == one.last_rank) own_idle = idle;
+    for (uint32_t i = one.first_part; i < one.first_part + one.parts; ++i) {
+      wait = std::max(wait, match_.parts[i].wait_ns);
+      least_idle = std::min(least_idle, idle_before_[i]);
+      if (match_.parts[i].rank == one.last_rank) own_idle = idle_before_[i];
     }
-    if (!used) continue;
+    if (least_idle == kUnused) continue;
     RankRow& last = (*rows)[one.last_rank];
     ++last.last_arrivals;
-    last.caused_wait_ns = CheckedAdd(last.caused_wait_ns, wait);
-    last.caused_idle_ns =
-        CheckedAdd(last.caused_idle_ns, std::min(own_idle - least_idle, wait));
+    AddTo(wait, &last.caused_wait_ns);
+    AddTo(std::min(own_idle - least_idle, wait), &last.caused_idle_ns);
   }
 }
 
-/// `first_step` by rank: of its steps in the joined list, or kNone.
-std::vector<LongWait> LongWaitsOf(const RankMatch& match,
-                                  const std::vector<LedgerResult>& ranks,
-                                  const std::vector<uint32_t>& first_step) {
-  constexpr size_t kMost = 20;
-  std::vector<std::pair<CollectivePart, uint32_t>> all;  // and the last rank
-  for (const MatchedCollective& one : match.collectives) {
-    for (uint32_t i = 0; i < one.parts; ++i)
-      all.emplace_back(match.parts[one.first_part + i], one.last_rank);
-  }
-  const auto longer = [](const auto& a, const auto& b) {
-    return std::tuple(-a.first.wait_ns, a.first.rank, a.first.call) <
-           std::tuple(-b.first.wait_ns, b.first.rank, b.first.call);
-  };
-  const size_t kept = std::min(kMost, all.size());
-  std::partial_sort(all.begin(), all.begin() + static_cast<ptrdiff_t>(kept),
-                    all.end(), longer);
-  std::vector<LongWait> waits;
-  for (size_t i = 0; i < kept && all[i].first.wait_ns > 0; ++i) {
-    const auto& [part, last] = all[i];
-    const Collectives& collectives = ranks[part.rank].collectives;
-    const CollectiveCall& call = collectives.calls[part.call];
-    LongWait wait;
-    wait.rank = part.rank;
-    wait.last_rank = last;
-    if (call.step != kNone && first_step[part.rank] != kNone)
-      wait.step = first_step[part.rank] + call.step;
-    wait.ordinal = call.ordinal;
-    wait.name = collectives.names[call.name];
-    wait.wait_ns = part.wait_ns;
-    wait.duration_ns = call.end_ns - call.start_ns;
-    waits.push_back(std::move(wait));
-  }
-  return waits;
-}
-
-std::string NameOf(const LedgerResult& rank) {
-  return rank.source.info.rank ? fmt::format("rank {}", *rank.source.info.rank)
-                               : rank.source.label;
+std::string NameOf(const Rank& rank) {
+  return rank.rank ? fmt::format("rank {}", *rank.rank) : rank.source().label;
 }
 
 std::string LeftOutNote(const std::vector<std::string>& names) {
@@ -427,42 +469,41 @@ std::string LeftOutNote(const std::vector<std::string>& names) {
 
 }  // namespace
 
-LedgerResult JoinRanks(std::vector<LedgerResult> ranks,
+LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
                        const std::string& label) {
-  if (ranks.size() == 1) {
-    BoundRankWait(&ranks[0]);
-    return std::move(ranks[0]);
+  if (packed.size() == 1) {
+    LedgerResult alone = Unpack(packed[0]);
+    BoundRankWait(&alone);
+    return alone;
   }
-  SettleRanks(&ranks);
+  std::vector<Rank> ranks = SettleRanks(packed);
   SortRanks(&ranks);
   const Shape shape = MainShape(ranks);
   const RankMatch match = Match(ranks);
+  MatchedCalls matched(match);
+  Joiner joiner;
   std::vector<RankRow> rows;
-  std::vector<uint32_t> first_step;
   std::vector<std::string> left_out;
   uint32_t steps = 0;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
-    if (match.collectives.empty()) {
-      BoundRankWait(&ranks[i]);
-    } else if (ranks[i].wait_basis == WaitBasis::kUnknown) {
-      MoveRankWait(match.WaitsOf(i), &ranks[i]);
-      ranks[i].wait_basis = WaitBasis::kRankSet;
-    }
-    rows.push_back(RowOf(ranks[i], match.ranks[i]));
-    const bool joins = ShapeOf(ranks[i]) == shape;
+    LedgerResult ledger = Unpack(*ranks[i].packed);
+    ledger.source.info.rank = ranks[i].rank;
+    const bool joins = ranks[i].shape() == shape;
+    matched.Note(i, ledger, joins ? steps : kNone);
+    MoveWaits(match, i, &ledger);
+    rows.push_back(RowOf(ledger, match.ranks[i]));
     rows.back().left_out = !joins;
-    first_step.push_back(joins ? steps : kNone);
-    if (joins) steps += static_cast<uint32_t>(ranks[i].steps.steps.size());
-    if (!joins) left_out.push_back(NameOf(ranks[i]));
+    if (!joins) {
+      left_out.push_back(NameOf(ranks[i]));
+      continue;
+    }
+    steps += static_cast<uint32_t>(ledger.steps.steps.size());
+    joiner.Add(std::move(ledger), i);
   }
-  BlameLastRanks(match, ranks, &rows);
-  std::vector<LongWait> long_waits = LongWaitsOf(match, ranks, first_step);
-  Joiner joiner;
-  for (size_t i = 0; i < ranks.size(); ++i)
-    if (!rows[i].left_out) joiner.Add(std::move(ranks[i]), i);
+  matched.BlameLastRanks(&rows);
   LedgerResult joined = std::move(joiner).Finish(label);
   joined.ranks = std::move(rows);
-  joined.long_waits = std::move(long_waits);
+  joined.long_waits = std::move(matched).long_waits();
   joined.matched_collectives = match.collectives.size();
   joined.rank_findings = FindAmongRanks(joined);
   if (!left_out.empty()) joined.steps.notes.push_back(LeftOutNote(left_out));

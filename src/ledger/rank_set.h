@@ -10,20 +10,21 @@
 #include <vector>
 
 #include "ledger/ledger.h"
+#include "ledger/packed_rank.h"
 
 namespace inferdiff {
 
-/// The ledger of a rank set, by ledgers built with LedgerOptions::keep_samples
-/// whose rank wait has not been moved, and whose `devices` holds their own
-/// device only. At least one; in any order: the result is the same.
+/// The ledger of a rank set, by ledgers whose `devices` holds their own device
+/// only, unless there is just one. At least one; in any order: the result is
+/// the same. They are unpacked one at a time.
 ///
 /// Ranks whose accounted steps have another kind, batch or number of tokens
 /// than those of most ranks are left out of the sums, in a note; they still
 /// take part in collectives. Where no collective can be matched, rank wait is
 /// each rank's own bound. One ledger comes out as it would alone.
 ///
-/// Throws ContractError when the sums do not hold.
-LedgerResult JoinRanks(std::vector<LedgerResult> ranks,
+/// Throws ContractError when the sums do not hold, and what Unpack throws.
+LedgerResult JoinRanks(const std::vector<PackedRank>& ranks,
                        const std::string& label);
 
 }  // namespace inferdiff

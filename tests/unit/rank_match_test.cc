@@ -17,7 +17,8 @@ struct MadeRanks {
 
   std::vector<RankCalls> Calls() const {
     std::vector<RankCalls> calls;
-    for (const Collectives& one : collectives) calls.push_back({&one, 0});
+    for (const Collectives& one : collectives)
+      calls.push_back(CallsByChannel(one, 0));
     return calls;
   }
 };

@@ -48,6 +48,12 @@ LedgerResult RankOf(int64_t rank, int64_t extra_us, int64_t late_us,
   return ledger;
 }
 
+LedgerResult Joined(const std::vector<LedgerResult>& ranks) {
+  std::vector<PackedRank> packed;
+  for (const LedgerResult& rank : ranks) packed.push_back(Pack(rank));
+  return JoinRanks(packed, "set");
+}
+
 int64_t SumOf(const LedgerResult& ledger, Category category) {
   return ledger.categories[static_cast<size_t>(category)].sum_ns;
 }
@@ -56,7 +62,7 @@ TEST(RankSet, WaitingIsNoCommunication) {
   std::vector<LedgerResult> ranks;
   ranks.push_back(RankOf(0, 0, 0, 300));
   ranks.push_back(RankOf(1, 300, 0, 0, 777));  // its clock is ahead
-  const LedgerResult joined = JoinRanks(std::move(ranks), "set");
+  const LedgerResult joined = Joined(ranks);
   EXPECT_EQ(joined.wait_basis, WaitBasis::kRankSet);
   EXPECT_EQ(joined.used_steps, 22);  // the last of each has no successor
   EXPECT_EQ(SumOf(joined, Category::kCommunication), 22 * 20'000);
@@ -78,7 +84,7 @@ TEST(RankSet, ALateHostIsIdleNotWork) {
   std::vector<LedgerResult> ranks;
   ranks.push_back(RankOf(0, 0, 0, 400));
   ranks.push_back(RankOf(1, 0, 400, 0));
-  const LedgerResult joined = JoinRanks(std::move(ranks), "set");
+  const LedgerResult joined = Joined(ranks);
   const RankFindings& found = joined.rank_findings;
   ASSERT_TRUE(found.straggler);
   EXPECT_EQ(found.straggler->rank, 1U);
@@ -93,7 +99,7 @@ TEST(RankSet, OrderOfRanksDoesNotMatter) {
         RankOf(swapped ? 1 : 0, swapped ? 300 : 0, 0, swapped ? 0 : 300));
     ranks.push_back(
         RankOf(swapped ? 0 : 1, swapped ? 0 : 300, 0, swapped ? 300 : 0));
-    return JoinRanks(std::move(ranks), "set");
+    return Joined(ranks);
   };
   const LedgerResult a = joined(false);
   const LedgerResult b = joined(true);
@@ -112,7 +118,7 @@ TEST(RankSet, RanksOfOtherWorkAreLeftOutByName) {
   for (int64_t rank = 0; rank < 3; ++rank)
     ranks.push_back(RankOf(rank, 0, 0, 0));
   ranks[1].steps.groups[ranks[1].group].shape.batch = 9;
-  const LedgerResult joined = JoinRanks(std::move(ranks), "set");
+  const LedgerResult joined = Joined(ranks);
   EXPECT_EQ(joined.used_steps, 22);
   EXPECT_TRUE(joined.ranks[1].left_out);
   ASSERT_FALSE(joined.steps.notes.empty());
@@ -122,7 +128,7 @@ TEST(RankSet, RanksOfOtherWorkAreLeftOutByName) {
 TEST(RankSet, OneRankIsALedgerOfItsOwn) {
   std::vector<LedgerResult> ranks;
   ranks.push_back(RankOf(3, 0, 0, 0));
-  const LedgerResult alone = JoinRanks(std::move(ranks), "set");
+  const LedgerResult alone = Joined(ranks);
   EXPECT_TRUE(alone.ranks.empty());
   EXPECT_EQ(alone.wait_basis, WaitBasis::kOneRank);
 }
@@ -133,7 +139,7 @@ TEST(RankSet, RanksThatAllSayZeroAreNamedByTheirFiles) {
     ranks.push_back(RankOf(0, 0, 0, 0));
     ranks.back().source.name_rank = rank;
   }
-  const LedgerResult joined = JoinRanks(std::move(ranks), "set");
+  const LedgerResult joined = Joined(ranks);
   EXPECT_EQ(joined.ranks[0].rank, 0);
   EXPECT_EQ(joined.ranks[1].rank, 1);
 }

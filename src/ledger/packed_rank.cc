@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ledger/packed_rank.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/archive.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/zstd_frame.h"
+#include "ledger/archive_fields.h"
+#include "ledger/check.h"
+
+namespace inferdiff {
+namespace {
+
+void Expect(bool holds, const char* what) {
+  if (!holds) FailDamaged(what);
+}
+
+template <typename T>
+T Unfold(const std::string& frame) {
+  const std::optional<std::string> bytes = UnfoldZstdFrame(frame);
+  Expect(bytes.has_value(), "a part of it cannot be unfolded");
+  return FromArchive<T>(*bytes);
+}
+
+bool IsIndex(uint32_t index, size_t size) { return index < size; }
+bool IsIndexOrNone(uint32_t index, size_t size) {
+  return index == kNone || index < size;
+}
+
+StepShape ShapeOfGroup(const LedgerResult& rank) {
+  return rank.group < rank.steps.groups.size()
+             ? rank.steps.groups[rank.group].shape
+             : StepShape{};
+}
+
+// Times so far apart that their difference has no 64 bits are refused.
+bool IsTime(int64_t time_ns) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
+  return time_ns < kMost && time_ns > -kMost;
+}
+
+bool Equal(const StepShape& a, const StepShape& b) { return Tie(a) == Tie(b); }
+
+void CheckSteps(const LedgerResult& rank) {
+  const Steps& steps = rank.steps;
+  const size_t groups = std::max<size_t>(steps.groups.size(), 1);
+  Expect(IsIndex(rank.group, groups) && IsIndex(steps.main_group, groups),
+         "the group accounted is none of its groups");
+  for (const Step& step : steps.steps) {
+    Expect(IsIndex(step.group, groups), "a step is of no group");
+    Expect(IsTime(step.begin_ns) && IsTime(step.next_begin_ns.value_or(0)),
+           "a step is out of time");
+  }
+  std::set<uint32_t> seen;
+  for (const StepAmounts& amounts : rank.step_amounts) {
+    Expect(IsIndex(amounts.step, steps.steps.size()) &&
+               seen.insert(amounts.step).second,
+           "a step is accounted that it does not have, or twice");
+    Expect(amounts.rank_wait == 0, "the waiting for ranks is counted already");
+  }
+  Expect(rank.used_steps == static_cast<int64_t>(rank.step_amounts.size()) &&
+             IsIndex(rank.representative_step,
+                     std::max<size_t>(steps.steps.size(), 1)),
+         "the number of steps is wrong");
+}
+
+/// Adds what must not pass 2^63 when sums of it are checked, or joined.
+class Bound {
+ public:
+  void Add(int64_t amount) {
+    Expect(amount >= 0, "an amount of time is less than nothing");
+    total_ = CheckedAdd(total_, amount);
+  }
+  void Add(const Amounts& row) {
+    for (const int64_t amount :
+         {row.sum_ns, row.attributed_ns, row.exclusive_ns,
+          row.hidden_same_lane_ns, row.hidden_cross_lane_ns})
+      Add(amount);
+    Expect(row.count >= 0, "a number of calls is less than none");
+  }
+
+ private:
+  int64_t total_ = 0;
+};
+
+template <typename Rows>
+void BoundRows(const Rows& rows) {
+  Bound bound;
+  for (const auto& row : rows) bound.Add(row.amounts);
+}
+
+void CheckAmounts(const LedgerResult& rank) {
+  Bound categories;
+  for (const Amounts& row : rank.categories) categories.Add(row);
+  Expect(rank.rank_wait == Amounts{}, "the waiting for ranks is moved already");
+  BoundRows(rank.kernels);
+  BoundRows(rank.families);
+  Bound steps;
+  for (const StepAmounts& step : rank.step_amounts) {
+    for (const int64_t amount :
+         {step.wall.value_or(0), step.span, step.replay_span, step.sum,
+          step.busy, step.foreign, step.copy_only, step.hidden_same_lane,
+          step.hidden_cross_lane, step.idle.value_or(0),
+          step.idle_inside.value_or(0), step.idle_host_late, step.idle_queued,
+          step.idle_unknown, step.kernels, step.ops})
+      steps.Add(amount);
+  }
+  Bound others;
+  for (const HistogramBucket& bucket : rank.histogram)
+    others.Add(bucket.sum_ns);
+  for (const RuleHits& row : rank.rule_hits) others.Add(row.sum_ns);
+  for (const DeviceTotals& device : rank.devices) {
+    for (const int64_t amount :
+         {device.sum_ns, device.busy_ns, device.span_ns, device.idle_ns})
+      others.Add(amount);
+  }
+  const Coverage& coverage = rank.coverage;
+  for (const int64_t amount :
+       {coverage.unclassified_ns, coverage.other_ns, coverage.total_ns,
+        coverage.foreign_ns, coverage.outside_steps_ns})
+    others.Add(amount);
+}
+
+void CheckChecks(const LedgerResult& rank) {
+  for (const CaptureCheck& check : rank.capture_checks)
+    Expect(check.ranks.empty(), "a check is of ranks that it does not know");
+}
+
+void CheckSequence(const LedgerResult& rank) {
+  Bound bound;
+  for (const SequenceOp& op : rank.sequence) {
+    Expect(IsIndex(op.kernel, rank.kernels.size()) && IsTime(op.start_ns),
+           "a call of the representative step is of no kernel, or no time");
+    for (const int64_t amount :
+         {op.dur_ns, op.attributed_ns, op.hidden_same_lane_ns,
+          op.hidden_cross_lane_ns, op.wait_attributed_ns, op.wait_same_lane_ns,
+          op.wait_cross_lane_ns})
+      bound.Add(amount);
+  }
+}
+
+void CheckTables(const LedgerResult& rank) {
+  std::set<std::pair<std::string_view, Category>> families;
+  for (const FamilyRow& row : rank.families)
+    Expect(families.emplace(row.family, row.category).second,
+           "a family stands twice");
+  for (const KernelRow& row : rank.kernels) {
+    Expect(families.contains({row.family, row.category}),
+           "a kernel is of no family");
+    Expect(row.rank_wait_ns == 0, "the waiting for ranks is moved already");
+  }
+}
+
+void CheckTimes(const Collectives& collectives, int64_t base_time_ns) {
+  for (const CollectiveCall& call : collectives.calls) {
+    Expect(call.start_ns <= call.end_ns, "a call ends before it starts");
+    for (const int64_t time :
+         {call.start_ns, call.end_ns, call.clipped_start_ns})
+      Expect(IsTime(time) && IsTime(CheckedAdd(time, base_time_ns)),
+             "a call is out of time");
+    Expect(IsIndex(call.name, collectives.names.size()) &&
+               IsIndexOrNone(call.group, collectives.groups.size()),
+           "a collective has no name");
+  }
+}
+
+void CheckSegments(const LedgerResult& rank, const CollectiveCall& call,
+                   Bound* all) {
+  const std::vector<CallSegment>& segments = rank.collectives.segments;
+  Expect(call.first_segment <= segments.size() &&
+             call.segments <= segments.size() - call.first_segment,
+         "a collective has more pieces than there are");
+  int64_t length = 0;
+  for (uint32_t i = 0; i < call.segments; ++i) {
+    const CallSegment& segment = segments[call.first_segment + i];
+    for (const int64_t part :
+         {segment.attributed_ns, segment.hidden_same_lane_ns,
+          segment.hidden_cross_lane_ns})
+      all->Add(part);
+    length += segment.length_ns();
+  }
+  Expect(length == 0 || (call.clipped_start_ns >= call.start_ns &&
+                         length <= call.end_ns - call.clipped_start_ns),
+         "the pieces of a collective are longer than it");
+}
+
+/// What moving rank wait relies on (collectives.cc).
+void CheckCalls(const LedgerResult& rank) {
+  std::set<uint32_t> used;
+  for (const StepAmounts& amounts : rank.step_amounts)
+    used.insert(amounts.step);
+  Bound bound;
+  for (const CollectiveCall& call : rank.collectives.calls) {
+    Expect(IsIndexOrNone(call.step, rank.steps.steps.size()) &&
+               IsIndexOrNone(call.kernel, rank.kernels.size()),
+           "a collective is of no step or no kernel");
+    Expect(call.idle_before_ns >= 0, "a device is idle for less than no time");
+    CheckSegments(rank, call, &bound);
+    if (call.kernel == kNone) continue;
+    Expect(used.contains(call.step) &&
+               rank.kernels[call.kernel].category == Category::kCommunication,
+           "a collective is of a step or kernel that has none");
+  }
+}
+
+}  // namespace
+
+PackedRank Pack(const LedgerResult& rank) {
+  PackedRank packed;
+  packed.source = rank.source;
+  packed.shape = ShapeOfGroup(rank);
+  packed.calls = ZstdFrame(ToArchive(rank.collectives));
+  packed.rest = ZstdFrame(ToArchive(rank));
+  return packed;
+}
+
+Collectives UnpackCalls(const PackedRank& packed) {
+  auto collectives = Unfold<Collectives>(packed.calls);
+  CheckTimes(collectives, packed.source.info.base_time_ns);
+  return collectives;
+}
+
+LedgerResult Unpack(const PackedRank& packed) {
+  auto rank = Unfold<LedgerResult>(packed.rest);
+  rank.source = packed.source;
+  rank.collectives = UnpackCalls(packed);
+  CheckSteps(rank);
+  CheckAmounts(rank);
+  CheckTables(rank);
+  CheckSequence(rank);
+  CheckChecks(rank);
+  CheckCalls(rank);
+  Expect(Equal(ShapeOfGroup(rank), packed.shape), "its shape is another one");
+  for (KernelRow& row : rank.kernels) row.call_ns = row.calls.Summary();
+  rank.per_step = SummaryOf(rank.step_amounts);
+  rank.per_step.launch_lead = rank.launch_leads.Summary();
+  if (rank.wait_basis == WaitBasis::kUnknown) rank.per_step.rank_wait = {};
+  try {
+    CheckSums(rank);
+  } catch (const ContractError& error) {
+    FailDamaged(error.what());
+  }
+  return rank;
+}
+
+}  // namespace inferdiff
