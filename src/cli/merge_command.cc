@@ -20,7 +20,8 @@ wrote, or a folder of them; all are needed, in any order.
 Usage: inferdiff merge [OPTION]... LEDGER...
 
       --top N          kernels and families to list (default: 10)
-      --strict         exit 1 if any record of the input was lost (default: off)
+      --strict         exit 1 if records of the input were lost, or the capture is
+                       doubtful (default: off)
 )";
 
 struct MergeArguments {
