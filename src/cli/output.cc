@@ -153,7 +153,8 @@ struct Outputs::Destination {
   Format format = Format::kTerminal;
   std::string path;       // as given; empty = stdout
   std::string target;     // links followed
-  std::string temporary;  // empty: written in place (a device, a pipe)
+  std::string temporary;  // its name until it is whole; empty: it has none
+  bool in_place = true;   // a device, a pipe, stdout
   int file = -1;
   size_t slot = kMaxFiles;
 
@@ -175,26 +176,59 @@ struct Outputs::Destination {
       return;
     }
     if (exists && access(target.c_str(), W_OK) != 0) FailWrite(path, errno);
-    std::string name = target + ".XXXXXX";
-    file = mkostemp(name.data(), O_CLOEXEC);
-    if (file < 0) FailWrite(path, errno);
-    temporary = name;
+    in_place = false;
     slot = slot_in;
-    g_unfinished[slot] = temporary.c_str();
+    if (!OpenWithoutName()) OpenBeside();
     const mode_t mask = umask(0);
     umask(mask);
     if (fchmod(file, exists ? status.st_mode & 07777 : 0666 & ~mask) != 0)
       FailWrite(path, errno);
   }
 
+  /// Of a file without a name nothing is left, however the process ends. Many
+  /// file systems of clusters cannot do that.
+  bool OpenWithoutName() {
+    if (access("/proc/self/fd", X_OK) != 0) return false;
+    const auto folder = std::filesystem::path(target).parent_path();
+    file = open(folder.empty() ? "." : folder.c_str(),
+                O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    return file >= 0;
+  }
+
+  void OpenBeside() {
+    std::string name = target + ".XXXXXX";
+    file = mkostemp(name.data(), O_CLOEXEC);
+    if (file < 0) FailWrite(path, errno);
+    SetTemporary(name);
+  }
+
+  void SetTemporary(const std::string& name) {
+    temporary = name;
+    g_unfinished[slot] = temporary.c_str();
+  }
+
+  /// A link cannot replace a file as a renamed file can.
+  void GiveName() {
+    const std::string source = fmt::format("/proc/self/fd/{}", file);
+    for (int i = 0;; ++i) {
+      const std::string name = fmt::format("{}.{}-{}", target, getpid(), i);
+      if (linkat(AT_FDCWD, source.c_str(), AT_FDCWD, name.c_str(),
+                 AT_SYMLINK_FOLLOW) == 0) {
+        return SetTemporary(name);
+      }
+      if (errno != EEXIST) FailWrite(path, errno);
+    }
+  }
+
   bool SameFile(const Destination& other) const {
-    return !temporary.empty() && target == other.target;
+    return !in_place && target == other.target;
   }
 
   void Finish() {
-    if (temporary.empty()) return;
+    if (in_place) return;
     // On the disk before it has its name: half a file never has.
     if (fsync(file) != 0) FailWrite(path, errno);
+    if (temporary.empty()) GiveName();
     if (close(std::exchange(file, -1)) != 0) FailWrite(path, errno);
     if (rename(temporary.c_str(), target.c_str()) != 0) FailWrite(path, errno);
     g_unfinished[slot] = nullptr;
