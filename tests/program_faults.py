@@ -4,7 +4,7 @@
 
     tests/program_faults.py --bin INFERDIFF --batch PROGRAM_FAULTS [--full]
 
-The trace is generated, plain and as .gz. Cut at each byte, and with random
+The trace is generated, plain and as .gz, and accounted as .ledger. Cut at each byte, and with random
 bits flipped, it goes through `program_faults`, which reads, accounts, compares
 and writes all reports in one process and dies of what does not add up. Some go
 through the program itself: exit 0 or 2 and nothing else, a message with 2,
@@ -149,8 +149,12 @@ def main():
         plain, packed = folder / "small.json", folder / "small.json.gz"
         plain.write_bytes(small_trace())
         packed.write_bytes(gzip.compress(plain.read_bytes(), mtime=0))
+        ledger = folder / "small.ledger"
+        subprocess.run([options.bin, "ledger", plain, "-o", ledger],
+                       check=True)
+        originals = (plain, packed, ledger)
         wrong = []
-        for original in (plain, packed):
+        for original in originals:
             size = original.stat().st_size
             stride = 1 if options.full else max(1, size // 400) | 1
             flips = 10_000 if options.full else 300
@@ -158,7 +162,7 @@ def main():
                                stride))
             wrong.append(batch(options.batch, original, folder, "flip", flips,
                                1))
-        wrong += processes(options.bin, (plain, packed), folder,
+        wrong += processes(options.bin, originals, folder,
                            2_000 if options.full else 24)
     wrong = [text for text in wrong if text]
     print("\n".join(wrong))

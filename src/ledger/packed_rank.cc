@@ -49,6 +49,22 @@ bool IsTime(int64_t time_ns) {
 
 bool Equal(const StepShape& a, const StepShape& b) { return Tie(a) == Tie(b); }
 
+/// The amounts are bounded: no sum of a few overflows.
+void CheckStep(const StepAmounts& step) {
+  Expect(step.busy == step.sum - step.hidden_same_lane - step.hidden_cross_lane,
+         "a step's busy time is not its sum without what is hidden");
+  Expect(step.wall.has_value() == step.idle.has_value() &&
+             step.wall.has_value() == step.idle_inside.has_value(),
+         "a step has a wall and no idle time, or the other way round");
+  const int64_t outside =
+      step.idle_host_late + step.idle_queued + step.idle_unknown;
+  Expect(outside == step.idle.value_or(0) - step.idle_inside.value_or(0),
+         "a step's idle time is not that of its causes");
+  Expect(step.wall.value_or(0) == 0 ||
+             *step.wall == step.busy + step.foreign + *step.idle,
+         "busy, foreign and idle time are not a step's wall");
+}
+
 void CheckSteps(const LedgerResult& rank) {
   const Steps& steps = rank.steps;
   const size_t groups = std::max<size_t>(steps.groups.size(), 1);
@@ -65,6 +81,7 @@ void CheckSteps(const LedgerResult& rank) {
                seen.insert(amounts.step).second,
            "a step is accounted that it does not have, or twice");
     Expect(amounts.rank_wait == 0, "the waiting for ranks is counted already");
+    CheckStep(amounts);
   }
   Expect(rank.used_steps == static_cast<int64_t>(rank.step_amounts.size()) &&
              IsIndex(rank.representative_step,
@@ -232,8 +249,8 @@ LedgerResult Unpack(const PackedRank& packed) {
   auto rank = Unfold<LedgerResult>(packed.rest);
   rank.source = packed.source;
   rank.collectives = UnpackCalls(packed);
-  CheckSteps(rank);
   CheckAmounts(rank);
+  CheckSteps(rank);
   CheckTables(rank);
   CheckSequence(rank);
   CheckChecks(rank);

@@ -14,6 +14,8 @@
 #include "classify/classify.h"
 #include "compare/compare.h"
 #include "ledger/ledger.h"
+#include "ledger/ledger_file.h"
+#include "ledger/rank_set.h"
 #include "readers/reader.h"
 #include "report/compare_report.h"
 #include "report/ledger_json.h"
@@ -74,6 +76,10 @@ inline void CheckSteps(const LedgerResult& ledger) {
 /// What `inferdiff ledger` does with a file. Throws InputError.
 inline LedgerResult LedgerOfFile(const std::string& path, const RuleSet& rules,
                                  unsigned threads) {
+  if (IsLedgerFile(path)) {
+    const LedgerPart part = ReadLedgerFile(path);
+    return JoinRanks(part.ranks, part.set.label);
+  }
   SourceFile file = ReadTrace(path, {threads, {}});
   const auto busy = [](const Trace& trace) {
     return TotalsOfDevice(trace).busy_ns;
