@@ -366,11 +366,12 @@ SourceFile ReadChrome(const InputFile& file, Compression compression,
                   : writer == ChromeWriter::kProton ? "Proton trace"
                                                     : "rocprof JSON";
   ChromeEvents events(writer, &result);
-  JsonObjects objects(&events, &result.counters);
+  JsonObjects objects(&events);
+  JsonNesting nesting;
   const auto source = open();
-  result.crc32 =
-      WalkJsonObjects(source.get(), compression, options, block, &objects);
-  const bool truncated = source->truncated() || !objects.whole();
+  result.crc32 = WalkJsonObjects(source.get(), compression, options, block,
+                                 &objects, &nesting, &result.counters);
+  const bool truncated = source->truncated() || !nesting.whole();
   if (truncated) result.counters.Add(Counter::kTruncatedInput);
   if (source->corrupt()) result.counters.Add(Counter::kCorruptCompression);
   events.Finish(truncated || source->corrupt());

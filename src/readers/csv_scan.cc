@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/csv_scan.h"
 
+#include <bit>
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
@@ -12,7 +14,8 @@ namespace {
 
 /// The bits of one block before quotes are told apart.
 struct RawBits {
-  uint64_t quote, comma, newline, cr;
+  uint64_t quote, comma, newline;
+  uint64_t inside;  // bit i: whether an odd number of quotes is up to i
 };
 
 struct Carry {
@@ -22,28 +25,51 @@ struct Carry {
 };
 
 /// Bit i: whether an odd number of bits up to i is set.
-uint64_t PrefixXor(uint64_t bits) {
+inline uint64_t PrefixXor(uint64_t bits) {
   for (unsigned shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
   return bits;
 }
 
-template <typename Parity>
-inline void Finish(const RawBits& raw, const Parity& parity, Carry* carry,
+/// `returns`: gives the bits of \r, which are seldom asked for.
+template <typename Returns>
+inline void Finish(const RawBits& raw, const Returns& returns, Carry* carry,
                    CsvBits* out, CsvRemarks* remarks) {
-  const uint64_t inside = parity(raw.quote) ^ carry->in_quotes;
+  const uint64_t inside = raw.inside ^ carry->in_quotes;
   carry->in_quotes = static_cast<uint64_t>(static_cast<int64_t>(inside) >> 63);
   const uint64_t closing = raw.quote & ~inside;
   const uint64_t opening = raw.quote & inside;
   out->newline = raw.newline & ~inside;
   out->delimiter = out->newline | (raw.comma & ~inside);
   const uint64_t before = out->delimiter | closing;
-  const uint64_t behind = raw.comma | raw.newline | raw.cr | raw.quote;
-  out->bad = (opening & ~(before << 1 | carry->may_open)) |
-             ((closing << 1 | carry->closed) & ~behind);
+  const uint64_t behind = raw.comma | raw.newline | raw.quote;
+  uint64_t stray = (closing << 1 | carry->closed) & ~behind;
+  if (stray != 0) stray &= ~returns();
+  out->bad = (opening & ~(before << 1 | carry->may_open)) | stray;
   carry->may_open = before >> 63;
   carry->closed = closing >> 63;
   remarks->bad |= out->bad != 0;
   remarks->newline_in_quotes |= (raw.newline & inside) != 0;
+}
+
+/// Eight at a time: no processor can foresee a loop that ends after each bit.
+inline CsvEnds FindEnds(const CsvBits* bits, size_t blocks, uint32_t base,
+                        uint32_t* out) {
+  CsvEnds ends;
+  for (size_t i = 0; i < blocks; ++i) {
+    uint64_t rest = bits[i].delimiter;
+    const auto count = static_cast<size_t>(std::popcount(rest));
+    for (size_t done = 0; done < count; done += 8) {
+      for (size_t k = 0; k < 8; ++k) {
+        const auto at = static_cast<uint32_t>(std::countr_zero(rest));
+        out[ends.fields + done + k] = base + at;
+        rest &= rest - 1;
+      }
+    }
+    ends.fields += count;
+    ends.rows += static_cast<size_t>(std::popcount(bits[i].newline));
+    base += 64;
+  }
+  return ends;
 }
 
 #if defined(__x86_64__)
@@ -67,9 +93,11 @@ CsvRemarks ScanSse2(const char* text, size_t blocks, CsvBits* out) {
       x[k] = _mm_loadu_si128(
           reinterpret_cast<const __m128i*>(text + i * 64 + k * 16));
     }
-    const RawBits raw = {Mask64(x, '"'), Mask64(x, ','), Mask64(x, '\n'),
-                         Mask64(x, '\r')};
-    Finish(raw, PrefixXor, &carry, &out[i], &remarks);
+    const uint64_t quote = Mask64(x, '"');
+    const RawBits raw = {quote, Mask64(x, ','), Mask64(x, '\n'),
+                         PrefixXor(quote)};
+    Finish(
+        raw, [&] { return Mask64(x, '\r'); }, &carry, &out[i], &remarks);
   }
   return remarks;
 }
@@ -101,20 +129,28 @@ INFERDIFF_AVX2 CsvRemarks ScanAvx2(const char* text, size_t blocks,
     const auto* p = reinterpret_cast<const __m256i*>(text + i * 64);
     const __m256i low = _mm256_loadu_si256(p);
     const __m256i high = _mm256_loadu_si256(p + 1);
-    const RawBits raw = {Mask64(low, high, '"'), Mask64(low, high, ','),
-                         Mask64(low, high, '\n'), Mask64(low, high, '\r')};
-    Finish(raw, ClmulParity, &carry, &out[i], &remarks);
+    const uint64_t quote = Mask64(low, high, '"');
+    const RawBits raw = {quote, Mask64(low, high, ','), Mask64(low, high, '\n'),
+                         ClmulParity(quote)};
+    const auto returns = [&]()
+                             INFERDIFF_AVX2 { return Mask64(low, high, '\r'); };
+    Finish(raw, returns, &carry, &out[i], &remarks);
   }
   return remarks;
 }
 
-using ScanFunction = CsvRemarks (*)(const char*, size_t, CsvBits*);
+__attribute__((target("bmi,popcnt"))) CsvEnds FindEndsBmi(const CsvBits* bits,
+                                                          size_t blocks,
+                                                          uint32_t base,
+                                                          uint32_t* out) {
+  return FindEnds(bits, blocks, base, out);
+}
 
-ScanFunction BestScan() {
+/// Whether the machine has all that the fast functions use.
+bool IsFast() {
   __builtin_cpu_init();
-  const bool fast =
-      __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("avx2");
-  return fast ? ScanAvx2 : ScanSse2;
+  return __builtin_cpu_supports("pclmul") && __builtin_cpu_supports("avx2") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
 }
 
 #elif defined(__aarch64__)
@@ -139,9 +175,11 @@ CsvRemarks ScanNeon(const char* text, size_t blocks, CsvBits* out) {
     for (size_t k = 0; k < 4; ++k) {
       x[k] = vld1q_u8(reinterpret_cast<const uint8_t*>(text) + i * 64 + k * 16);
     }
-    const RawBits raw = {Mask64(x, '"'), Mask64(x, ','), Mask64(x, '\n'),
-                         Mask64(x, '\r')};
-    Finish(raw, PrefixXor, &carry, &out[i], &remarks);
+    const uint64_t quote = Mask64(x, '"');
+    const RawBits raw = {quote, Mask64(x, ','), Mask64(x, '\n'),
+                         PrefixXor(quote)};
+    Finish(
+        raw, [&] { return Mask64(x, '\r'); }, &carry, &out[i], &remarks);
   }
   return remarks;
 }
@@ -153,15 +191,17 @@ CsvRemarks ScanPortable(const char* text, size_t blocks, CsvBits* out) {
   Carry carry;
   CsvRemarks remarks;
   for (size_t i = 0; i < blocks; ++i) {
-    RawBits raw{};
-    for (unsigned bit = 0; bit < 64; ++bit) {
-      const char c = text[i * 64 + bit];
-      raw.quote |= uint64_t{c == '"'} << bit;
-      raw.comma |= uint64_t{c == ','} << bit;
-      raw.newline |= uint64_t{c == '\n'} << bit;
-      raw.cr |= uint64_t{c == '\r'} << bit;
-    }
-    Finish(raw, PrefixXor, &carry, &out[i], &remarks);
+    const auto bits_of = [&](char wanted) {
+      uint64_t bits = 0;
+      for (unsigned bit = 0; bit < 64; ++bit) {
+        bits |= uint64_t{text[i * 64 + bit] == wanted} << bit;
+      }
+      return bits;
+    };
+    const uint64_t quote = bits_of('"');
+    const RawBits raw = {quote, bits_of(','), bits_of('\n'), PrefixXor(quote)};
+    Finish(
+        raw, [&] { return bits_of('\r'); }, &carry, &out[i], &remarks);
   }
   return remarks;
 }
@@ -172,13 +212,22 @@ CsvRemarks ScanPortable(const char* text, size_t blocks, CsvBits* out) {
 
 CsvRemarks ScanCsv(const char* text, size_t blocks, CsvBits* out) {
 #if defined(__x86_64__)
-  static const ScanFunction scan = BestScan();
-  return scan(text, blocks, out);
+  static const bool fast = IsFast();
+  return fast ? ScanAvx2(text, blocks, out) : ScanSse2(text, blocks, out);
 #elif defined(__aarch64__)
   return ScanNeon(text, blocks, out);
 #else
   return ScanPortable(text, blocks, out);
 #endif
+}
+
+CsvEnds FindCsvEnds(const CsvBits* bits, size_t blocks, uint32_t base,
+                    uint32_t* out) {
+#if defined(__x86_64__)
+  static const bool fast = IsFast();
+  if (fast) return FindEndsBmi(bits, blocks, base, out);
+#endif
+  return FindEnds(bits, blocks, base, out);
 }
 
 }  // namespace inferdiff

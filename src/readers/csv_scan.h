@@ -31,4 +31,14 @@ struct CsvRemarks {
 /// behind the valid part must be readable; its bits mean nothing.
 CsvRemarks ScanCsv(const char* text, size_t blocks, CsvBits* out);
 
+/// How many delimiters there are, and line breaks among them.
+struct CsvEnds {
+  size_t fields = 0, rows = 0;
+};
+
+/// The places of the delimiters, counted from `base` where the first block
+/// begins. `out` has room for one a byte and eight more.
+CsvEnds FindCsvEnds(const CsvBits* bits, size_t blocks, uint32_t base,
+                    uint32_t* out);
+
 }  // namespace inferdiff

@@ -20,6 +20,12 @@ constexpr size_t kMost = 16 * 1024;
 /// A row longer than this is given up.
 constexpr size_t kLongestRow = size_t{4} << 20;
 
+/// Of the first `count` bytes of the block, fewer than all.
+CsvBits FirstBits(const CsvBits& bits, size_t count) {
+  const uint64_t valid = (uint64_t{1} << count) - 1;
+  return {bits.delimiter & valid, bits.newline & valid, bits.bad & valid};
+}
+
 bool IsBlank(std::string_view line) {
   return line.find_first_not_of(" \t\r") == line.npos;
 }
@@ -34,32 +40,39 @@ void CsvWalker::Scan(size_t at) {
   if (bits_.size() < blocks) bits_.resize(blocks);
   scanned_ = first_bad_ = at + bytes;
   remarks_ = ScanCsv(text_.data() + at, blocks, bits_.data());
-  if (ends_.size() < blocks * 64) ends_.resize(blocks * 64);
+  size_t good = blocks;
+  if (bytes % 64 != 0) {
+    bits_[blocks - 1] = FirstBits(bits_[blocks - 1], bytes % 64);
+  }
+  for (size_t i = 0; remarks_.bad && i < good; ++i) {
+    if (bits_[i].bad == 0) continue;
+    const auto bad = static_cast<size_t>(__builtin_ctzll(bits_[i].bad));
+    first_bad_ = at + i * 64 + bad;
+    bits_[i] = FirstBits(bits_[i], bad);
+    good = i + 1;
+  }
+  if (ends_.size() < blocks * 64 + 8) ends_.resize(blocks * 64 + 8);
+  FindRows(
+      FindCsvEnds(bits_.data(), good, static_cast<uint32_t>(at), ends_.data()));
+}
+
+/// Mostly each has the fields of a row: as many line breaks as there are
+/// fields for, and each at its place.
+void CsvWalker::FindRows(const CsvEnds& found) {
+  row_ends_.resize(found.rows);
+  const size_t columns = shape_.columns;
+  bool alike = found.rows * columns <= found.fields;
+  for (size_t i = 0; alike && i < found.rows; ++i) {
+    const size_t end = (i + 1) * columns;
+    row_ends_[i] = static_cast<uint32_t>(end);
+    alike = text_[ends_[end - 1]] == '\n';
+  }
+  if (alike) return;
   row_ends_.clear();
-  uint32_t* out = ends_.data();
-  for (size_t i = 0; i < blocks; ++i) {
-    CsvBits bits = bits_[i];
-    uint64_t valid = ~uint64_t{0};
-    if (i + 1 == blocks && bytes % 64 != 0) {
-      valid = (uint64_t{1} << (bytes % 64)) - 1;
+  for (size_t i = 0; i < found.fields; ++i) {
+    if (text_[ends_[i]] == '\n') {
+      row_ends_.push_back(static_cast<uint32_t>(i + 1));
     }
-    const auto base = static_cast<uint32_t>(at + i * 64);
-    if ((bits.bad & valid) != 0) {
-      const int bad = __builtin_ctzll(bits.bad);
-      first_bad_ = base + static_cast<size_t>(bad);
-      valid = (uint64_t{1} << bad) - 1;
-    }
-    bits.delimiter &= valid;
-    const auto found = static_cast<uint32_t>(out - ends_.data());
-    for (uint64_t rest = bits.newline & valid; rest != 0; rest &= rest - 1) {
-      const uint64_t up_to = rest ^ (rest - 1);
-      row_ends_.push_back(found + static_cast<uint32_t>(__builtin_popcountll(
-                                      bits.delimiter & up_to)));
-    }
-    for (uint64_t rest = bits.delimiter; rest != 0; rest &= rest - 1) {
-      *out++ = base + static_cast<uint32_t>(__builtin_ctzll(rest));
-    }
-    if (first_bad_ != scanned_) return;
   }
 }
 

@@ -78,6 +78,7 @@ class CsvWalker {
 
  private:
   void Scan(size_t at);
+  void FindRows(const CsvEnds& found);
   size_t TakeRows(size_t at);
   void TakeFields(size_t at, const uint32_t* ends, size_t count);
   bool TakeFromEnds(size_t begin, size_t end);

@@ -117,17 +117,23 @@ size_t JsonObjects::EndOf(size_t brace, bool* broken) {
   }
 }
 
+void JsonNesting::Join(const JsonNesting& next) {
+  open = std::max(open + next.change, next.open);
+  change += next.change;
+  damaged |= next.damaged;
+  cut |= next.cut;
+}
+
 /// Moves `at`, in damaged text, to where a record seems to begin. False: not
 /// in this text.
 bool JsonObjects::Resume(size_t* at) {
-  damaged_ = true;
+  nesting_->damaged = true;
   const size_t begin = *at;
   const size_t next = sink_->FindStart(text_, begin);
   if (next == kNowhere) {
     const size_t seen = text_.size() - std::min(text_.size(), 4 * kLook);
     *at = final_ ? text_.size() : std::max(begin, seen);
-    lost_ = !final_;
-    cut_ |= final_;
+    nesting_->cut |= final_;
   } else {
     // With the comma in front, or the bracket and its key, which tell what it
     // is; as far as that is kept when text is given up.
@@ -139,61 +145,81 @@ bool JsonObjects::Resume(size_t* at) {
       const size_t open = before.rfind('"', close - 1);
       if (open != kNowhere && open >= from) *at = open;
     }
-    lost_ = false;
   }
   counters_->Add(Counter::kSkippedBytes, *at - begin);
   return next != kNowhere;
 }
 
-size_t JsonObjects::Walk(std::string_view text, bool final) {
+/// Enters or takes the object at `brace`, and moves `at` behind what is done
+/// with. False: more text is needed, or the object is `broken`.
+bool JsonObjects::TakeNext(size_t brace, size_t* at, bool* broken) {
+  // Its first key tells what some objects are.
+  if (text_.size() - brace < kTextAhead && !final_) return false;
+  if (sink_->Enter(text_.substr(*at), brace - *at)) {
+    ++nesting_->change;
+    ++nesting_->open;
+    *at = brace + 1;
+    return true;
+  }
+  const size_t end = EndOf(brace, broken);
+  if (end != kNowhere) {
+    sink_->Take(text_.substr(brace, end - brace));
+    *at = end;
+  } else if (*broken) {
+    counters_->Add(Counter::kMalformedRecord);
+    *at = brace + 1;
+  } else if (final_) {
+    nesting_->cut = true;
+    *at = text_.size();
+  }
+  return end != kNowhere || (final_ && !*broken);
+}
+
+WalkEnd JsonObjects::Walk(std::string_view text, size_t from, size_t limit,
+                          bool final, bool lost, JsonNesting* nesting,
+                          ImportCounters* counters) {
+  using Stop = WalkEnd::Stop;
   text_ = text;
   final_ = final;
+  nesting_ = nesting;
+  counters_ = counters;
   origin_ = scanned_ = 0;
-  size_t at = 0;  // behind what is done with
-  if (lost_ && !Resume(&at)) return at;
-  while (at < text_.size()) {
-    if (at >= scanned_) Scan(at, kChunk);
-    const size_t brace = NextBrace(at);
-    bool broken = HasBad(at, std::min(brace + 1, scanned_));
-    if (!broken && brace == scanned_) {
-      if (scanned_ == text_.size()) return final_ ? scanned_ : at;
-      broken = scanned_ - at > kLongestGap;
-      if (!broken) Scan(at, 2 * (scanned_ - at));
-    } else if (!broken && text_[brace] == '}') {
-      depth_ -= depth_ > 0 ? 1 : 0;
-      sink_->Leave();
-      at = brace + 1;
-    } else if (!broken) {
-      // Its first key tells what some objects are.
-      if (text_.size() - brace < kTextAhead && !final_) return at;
-      if (sink_->Enter(text_.substr(at), brace - at)) {
-        ++depth_;
-        at = brace + 1;
-        continue;
-      }
-      const size_t end = EndOf(brace, &broken);
-      if (end != kNowhere) {
-        sink_->Take(text_.substr(brace, end - brace));
-        at = end;
-      } else if (broken) {
-        counters_->Add(Counter::kMalformedRecord);
-        at = brace + 1;
-      } else {
-        cut_ |= final_;
-        return final_ ? text_.size() : at;
-      }
-    }
+  size_t at = from;  // behind what is done with
+  bool broken = lost;
+  while (true) {
     if (broken) {
       origin_ = scanned_ = 0;  // quotes in it say nothing of what follows
-      if (!Resume(&at)) return at;
+      broken = false;
+      if (!Resume(&at))
+        return {final ? Stop::kEnd : Stop::kNeedText, at, !final};
+    }
+    if (at >= limit) return {Stop::kLimit, at, false};
+    if (at >= text_.size()) break;
+    if (at >= scanned_) Scan(at, kChunk);
+    const size_t brace = NextBrace(at);
+    broken = HasBad(at, std::min(brace + 1, scanned_));
+    if (broken) continue;
+    if (brace == scanned_) {
+      if (scanned_ == text_.size()) break;
+      broken = scanned_ - at > kLongestGap;
+      if (!broken) Scan(at, 2 * (scanned_ - at));
+    } else if (text_[brace] == '}') {
+      --nesting_->change;
+      nesting_->open -= nesting_->open > 0 ? 1 : 0;
+      sink_->Leave();
+      at = brace + 1;
+    } else if (!TakeNext(brace, &at, &broken) && !broken) {
+      return {Stop::kNeedText, at, false};
     }
   }
-  return text_.size();
+  if (final_) return {Stop::kEnd, text_.size(), false};
+  return {Stop::kNeedText, at, false};
 }
 
 uint32_t WalkJsonObjects(ByteSource* source, Compression compression,
                          const ReadOptions& options, size_t block,
-                         JsonObjects* objects) {
+                         JsonObjects* objects, JsonNesting* nesting,
+                         ImportCounters* counters) {
   TextBlocks blocks(source, block, options.threads != 1);
   const bool plain = compression == Compression::kPlain;
   uint32_t crc = 0;
@@ -205,11 +231,13 @@ uint32_t WalkJsonObjects(ByteSource* source, Compression compression,
     crc = Crc32(crc, fresh.data(), fresh.size());
   };
   add({});
+  WalkEnd walked;
   while (true) {
-    const size_t at = objects->Walk(text, blocks.final());
+    walked = objects->Walk(text, 0, text.size() + 1, blocks.final(),
+                           walked.lost, nesting, counters);
     if (blocks.final()) break;
-    const size_t carried = text.size() - at;
-    add(text.substr(at));
+    const size_t carried = text.size() - walked.at;
+    add(text.substr(walked.at));
     // A long carry doubles, so that every byte is looked at twice at most.
     while (text.size() < 2 * carried && !blocks.final()) add(text);
     if (options.progress) options.progress(blocks.progress());

@@ -20,6 +20,7 @@
 #include "model/counters.h"
 #include "readers/json_scan.h"
 #include "readers/reader.h"
+#include "readers/walk_end.h"
 
 namespace inferdiff {
 
@@ -50,18 +51,29 @@ bool IsNearJson(std::string_view text, size_t brace);
 /// The key whose colon stands at `colon`; empty where there is none.
 std::string_view JsonKeyBefore(std::string_view text, size_t colon);
 
+/// What a stretch of text opens and closes.
+struct JsonNesting {
+  int64_t change = 0;  // of the number of open objects
+  int64_t open = 0;    // where none is at its begin; more are closed than that
+  bool damaged = false;
+  bool cut = false;  // the text ends within an object
+
+  /// With the stretch behind it.
+  void Join(const JsonNesting& next);
+  /// Of a whole text: whether all that was opened was closed.
+  bool whole() const { return !cut && (open == 0 || damaged); }
+};
+
 class JsonObjects {
  public:
-  JsonObjects(JsonObjectSink* sink, ImportCounters* counters)
-      : sink_(sink), counters_(counters) {}
+  explicit JsonObjects(JsonObjectSink* sink) : sink_(sink) {}
 
-  /// Walks as far as the text goes; returns the place from which on it is
-  /// needed again, with more behind it. The text is readable for kTextPadding
-  /// bytes behind its end. `final`: there is no more, so all of it is walked.
-  size_t Walk(std::string_view text, bool final);
-
-  /// After the last text: whether all that was opened was closed.
-  bool whole() const { return !cut_ && (depth_ == 0 || damaged_); }
+  /// Walks from `from`, between two objects (or within one that is `lost`), to
+  /// the first place at or behind `limit` that is between two. The text is
+  /// readable for kTextPadding bytes behind its end. `final`: there is no more
+  /// behind it.
+  WalkEnd Walk(std::string_view text, size_t from, size_t limit, bool final,
+               bool lost, JsonNesting* nesting, ImportCounters* counters);
 
  private:
   void Scan(size_t at, size_t length);
@@ -69,16 +81,13 @@ class JsonObjects {
   bool HasBad(size_t begin, size_t end) const;
   size_t EndOf(size_t brace, bool* broken);
   bool Resume(size_t* at);
+  bool TakeNext(size_t brace, size_t* at, bool* broken);
 
   JsonObjectSink* sink_;
-  ImportCounters* counters_;
-  size_t depth_ = 0;  // of objects that were entered
-  bool damaged_ = false;
-  bool cut_ = false;
-  bool lost_ = false;  // within an object that was given up
-
   std::string_view text_;
   bool final_ = false;
+  JsonNesting* nesting_ = nullptr;
+  ImportCounters* counters_ = nullptr;
   // Bits of text_[origin_, scanned_), where origin_ is outside strings.
   std::vector<ScanBits> bits_;
   size_t origin_ = 0;
@@ -90,6 +99,7 @@ class JsonObjects {
 /// the bytes on disk.
 uint32_t WalkJsonObjects(ByteSource* source, Compression compression,
                          const ReadOptions& options, size_t block,
-                         JsonObjects* objects);
+                         JsonObjects* objects, JsonNesting* nesting,
+                         ImportCounters* counters);
 
 }  // namespace inferdiff

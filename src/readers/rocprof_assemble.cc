@@ -207,6 +207,11 @@ void RocprofAssembler::Take(const RocprofBatch& batch, uint64_t first_ordinal) {
 
 void RocprofAssembler::Run() {
   by_stream_ = StreamsTell();
+  size_t ops = 0;
+  for (const auto& batches : input_.files) {
+    for (const RocprofBatch& batch : batches) ops += batch.ops.size();
+  }
+  sink_.ExpectOps(ops);
   for (auto& batches : input_.files) {
     uint64_t ordinal = 0;
     for (RocprofBatch& batch : batches) {

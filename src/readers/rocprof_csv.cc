@@ -9,10 +9,10 @@
 
 #include "base/crc32.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "readers/rocprof_assemble.h"
 #include "readers/rocprof_rows.h"
 #include "readers/rocprof_run.h"
-#include "readers/text_blocks.h"
 #include "readers/window_scan.h"
 
 namespace inferdiff {
@@ -62,10 +62,10 @@ class RunReader {
 RunReader::Scan RunReader::ScanPlain(const InputFile& file,
                                      const CsvHeader& header,
                                      const RocprofColumns& columns) const {
+  ReadOptions options = options_;
   // Agents are kept in the order of the file.
-  const bool agents = columns.kind == RocprofRowKind::kAgents;
-  return WindowScan<RocprofRows>(file, header.end(), tuning_.window,
-                                 agents ? 1 : options_.threads,
+  if (columns.kind == RocprofRowKind::kAgents) options.threads = 1;
+  return WindowScan<RocprofRows>(file, header.end(), tuning_.window, options,
                                  [&] { return NewRows(columns); })
       .Run();
 }
@@ -74,27 +74,10 @@ RunReader::Scan RunReader::ScanCompressed(const InputFile& file,
                                           Compression compression,
                                           const CsvHeader& header,
                                           const RocprofColumns& columns) {
-  Scan scan;
-  scan.walkers.push_back(NewRows(columns));
   const auto source = OpenCompressed(file, compression);
-  TextBlocks blocks(source.get(), std::max(tuning_.window, kHead),
-                    options_.threads != 1);
-  std::string_view text = blocks.Next({});
-  text.remove_prefix(std::min(header.end(), text.size()));
-  WalkEnd walked;
-  while (true) {
-    walked = scan.walkers[0]->Walk(text, 0, text.size() + 1, blocks.final(),
-                                   walked.lost, &scan.batches.emplace_back());
-    if (walked.stop == WalkEnd::Stop::kEnd) break;
-    const size_t carried = text.size() - walked.at;
-    text = blocks.Next(text.substr(walked.at));
-    // A long carry doubles, so that every byte is looked at twice at most.
-    while (text.size() < 2 * carried && !blocks.final()) {
-      text = blocks.Next(text);
-    }
-    if (options_.progress) options_.progress(blocks.progress());
-  }
-  blocks.Finish();
+  Scan scan =
+      ScanStream(source.get(), header.end(), std::max(tuning_.window, kHead),
+                 options_, NewRows(columns));
   ImportCounters& counters = result_.counters;
   if (source->truncated()) counters.Add(Counter::kTruncatedInput);
   if (source->corrupt()) counters.Add(Counter::kCorruptCompression);
@@ -166,6 +149,8 @@ SourceFile RunReader::Finish(std::string process, const std::string& path) {
   input_.truncated = counters[Counter::kTruncatedInput] > 0 ||
                      counters[Counter::kCorruptCompression] > 0;
   AssembleRocprof(std::move(input_), &result_);
+  walkers_.clear();  // and the rows
+  ReturnFreeMemory();
   return std::move(result_);
 }
 

@@ -26,7 +26,7 @@ bool SniffRocprofCsv(std::string_view head);
 
 struct RocprofCsvTuning {
   /// Bytes of text that one thread takes at a time.
-  size_t window = 512 * 1024;
+  size_t window = 256 * 1024;
   /// Whether to look for the other files of the run.
   bool whole_run = true;
 };

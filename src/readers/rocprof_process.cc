@@ -4,71 +4,38 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
-#include <tuple>
 
 #include "readers/json_fields.h"
-#include "readers/kineto_event.h"
-#include "readers/parse_digits.h"
+#include "readers/rocprof_number.h"
 
 namespace inferdiff {
 namespace {
-
-/// Kernel ids count from 0, one a symbol.
-constexpr uint64_t kMostSymbols = uint64_t{1} << 22;
-
-/// Of a number of 64 bits; false: it is none.
-template <typename Number>
-bool ReadNumber(std::string_view text, Number* value) {
-  int64_t plain = 0;
-  if (ParseDigits(text, &plain)) {
-    *value = static_cast<Number>(plain);
-    return true;
-  }
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, *value);
-  return stop == end && error == std::errc();
-}
 
 bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
-/// Kind and operation in one number.
-uint32_t CodeOf(uint64_t kind, uint64_t operation) {
-  constexpr uint64_t kMost = 0xffff;
-  return static_cast<uint32_t>(std::min(kind, kMost) << 16 |
-                               std::min(operation, kMost));
-}
-
 }  // namespace
 
-bool RocprofProcess::Place::operator<(const Place& other) const {
-  return std::tie(agent, destination, queue, stream, has_stream, is_copy) <
-         std::tie(other.agent, other.destination, other.queue, other.stream,
-                  other.has_stream, other.is_copy);
-}
-
-/// Of any record.
-struct RocprofProcess::Fields {
-  uint64_t kind = 0, operation = 0, kernel = 0;
-  int64_t thread = 0, correlation = 0, start_ns = 0, end_ns = 0;
-  Place place;
-  bool has_start = false, has_end = false, out_of_range = false;
-};
-
-bool RocprofProcess::Take(std::string_view key, std::string_view text) {
-  if (key == "kernel_dispatch") return TakeOp(text, false);
-  if (key == "hip_api") return TakeCall(text, false);
-  if (key == "memory_copy") return TakeOp(text, true);
-  if (key == "kernel_symbols") return TakeSymbol(text);
-  if (key == "buffer_records") return TakeKind(text);
-  if (key == "agents") return TakeAgent(text);
-  if (key == "metadata") return TakeMetadata(text);
-  if (key != "marker_api") return true;
-  // The strings' messages and the records stand under the same key.
-  return text.find("\"start_timestamp\"") == text.npos ? TakeMessage(text)
-                                                       : TakeCall(text, true);
+void RocprofProcess::Add(RocprofPart part, const RocprofOrdinals& first,
+                         ImportCounters* counters) {
+  for (const auto& [array, text] : part.others) {
+    const bool good = array == RocprofArray::kMetadata ? TakeMetadata(text)
+                      : array == RocprofArray::kAgents ? TakeAgent(text)
+                                                       : TakeKind(text);
+    if (!good) counters->Add(Counter::kMalformedRecord);
+  }
+  for (const auto& [kernel, text] : part.symbols) {
+    if (symbols_.size() <= kernel) symbols_.resize(kernel + size_t{1});
+    symbols_[kernel] = {part.numbers->texts[text], true, kNone};
+  }
+  for (const auto& [correlation, text] : part.messages) {
+    messages_.emplace_back(correlation, part.numbers->texts[text]);
+  }
+  part.others.clear();
+  part.symbols = {};
+  part.messages = {};
+  parts_.push_back({std::move(part), first});
 }
 
 bool RocprofProcess::TakeMetadata(std::string_view text) {
@@ -84,14 +51,15 @@ bool RocprofProcess::TakeAgent(std::string_view text) {
   const bool good =
       ForEachField(text, [&](std::string_view parent, std::string_view key,
                              std::string_view value, bool) {
-        if (parent == "id" && key == "handle") ReadNumber(value, &handle);
+        if (parent == "id" && key == "handle")
+          ReadRocprofNumber(value, &handle);
         if (!parent.empty()) return;
-        if (key == "node_id") ReadNumber(value, &agent.node);
-        if (key == "logical_node_id") ReadNumber(value, &agent.logical);
+        if (key == "node_id") ReadRocprofNumber(value, &agent.node);
+        if (key == "logical_node_id") ReadRocprofNumber(value, &agent.logical);
         if (key == "type") agent.is_gpu = value == "2";
         if (key == "name") agent.name = value;
         if (key == "product_name") agent.product = value;
-        if (key == "cu_count") ReadNumber(value, &agent.cu_count);
+        if (key == "cu_count") ReadRocprofNumber(value, &agent.cu_count);
       });
   if (agent.logical < 0) agent.logical = agent.node;
   if (good) agents_.emplace_back(handle, std::move(agent));
@@ -99,187 +67,16 @@ bool RocprofProcess::TakeAgent(std::string_view text) {
 }
 
 bool RocprofProcess::TakeKind(std::string_view text) {
+  RocprofKind parsed;
+  const bool good = ParseRocprofKind(text, &parsed);
+  StringPool& names = lexicon_->names;
   Kind kind;
-  const bool good =
-      ForEachField(text, [&](std::string_view, std::string_view key,
-                             std::string_view value, bool) {
-        if (key == "kind") {
-          kind.name = lexicon_->names[lexicon_->names.Intern(value)];
-        }
-        if (key != "operations" || value.empty()) return;
-        const char* p = value.data();
-        const char* const end = p + value.size();
-        while ((p = std::find(p, end, '"')) != end) {
-          const char* const close = FindStringEnd(p + 1, end);
-          if (close == nullptr) return;
-          kind.operations.push_back(lexicon_->names.Intern(
-              {p + 1, static_cast<size_t>(close - p - 1)}));
-          p = close + 1;
-        }
-      });
+  kind.name = names[names.Intern(parsed.name)];
+  for (const std::string_view operation : parsed.operations) {
+    kind.operations.push_back(names.Intern(operation));
+  }
   kinds_.push_back(std::move(kind));  // its number counts, good or bad
   return good;
-}
-
-bool RocprofProcess::TakeMessage(std::string_view text) {
-  int64_t correlation = 0;
-  std::string_view message;
-  const bool good =
-      ForEachField(text, [&](std::string_view, std::string_view key,
-                             std::string_view value, bool) {
-        if (key == "key") ReadNumber(value, &correlation);
-        if (key == "value") message = value;
-      });
-  if (good) {
-    messages_.emplace_back(correlation, lexicon_->names.Intern(message));
-  }
-  return good;
-}
-
-/// The name as CSV files have it, else as the compiler wrote it.
-bool RocprofProcess::TakeSymbol(std::string_view text) {
-  uint64_t id = kMostSymbols;
-  std::string_view formatted, demangled, mangled;
-  const bool good =
-      ForEachField(text, [&](std::string_view parent, std::string_view key,
-                             std::string_view value, bool) {
-        if (!parent.empty()) return;
-        if (key == "kernel_id") ReadNumber(value, &id);
-        if (key == "formatted_kernel_name") formatted = value;
-        if (key == "demangled_kernel_name") demangled = value;
-        if (key == "kernel_name") mangled = value;
-      });
-  if (!good || id >= kMostSymbols) return good;
-  std::string_view name = formatted;
-  if (name.empty()) name = demangled;
-  if (name.empty()) name = mangled;
-  if (symbols_.size() <= id) symbols_.resize(id + 1, kNone);
-  symbols_[id] = lexicon_->names.Intern(name);
-  return true;
-}
-
-bool RocprofProcess::ReadRecord(std::string_view text, Fields* fields) {
-  const auto time = [&](std::string_view value, int64_t* ns) {
-    const bool good = ReadNumber(value, ns);
-    fields->out_of_range |=
-        !good && value.find_first_not_of("0123456789") == value.npos;
-    return good;
-  };
-  return ForEachField(text, [&](std::string_view parent, std::string_view key,
-                                std::string_view value, bool) {
-    if (key == "handle") {
-      Place& place = fields->place;
-      if (parent == "agent_id" || parent == "src_agent_id") {
-        ReadNumber(value, &place.agent);
-      } else if (parent == "queue_id") {
-        ReadNumber(value, &place.queue);
-      } else if (parent == "dst_agent_id") {
-        ReadNumber(value, &place.destination);
-      } else if (parent == "stream_id") {
-        place.has_stream = ReadNumber(value, &place.stream);
-      }
-    } else if (parent.empty()) {
-      if (key == "start_timestamp") {
-        fields->has_start = time(value, &fields->start_ns);
-      } else if (key == "end_timestamp") {
-        fields->has_end = time(value, &fields->end_ns);
-      } else if (key == "kind") {
-        ReadNumber(value, &fields->kind);
-      } else if (key == "operation") {
-        ReadNumber(value, &fields->operation);
-      } else if (key == "thread_id") {
-        ReadNumber(value, &fields->thread);
-      }
-    } else if (key == "internal") {
-      ReadNumber(value, &fields->correlation);
-    } else if (key == "kernel_id") {
-      ReadNumber(value, &fields->kernel);
-    }
-  });
-}
-
-uint32_t RocprofProcess::PlaceNumber(const Place& place) {
-  if (!places_.empty()) {
-    const Place& last = places_[last_place_];
-    if (!(last < place) && !(place < last)) return last_place_;
-  }
-  const auto [it, added] =
-      place_index_.emplace(place, static_cast<uint32_t>(places_.size()));
-  if (added) places_.push_back(place);
-  return last_place_ = it->second;
-}
-
-bool RocprofProcess::TakeOp(std::string_view text, bool is_copy) {
-  const uint64_t ordinal = is_copy ? ordinals_->copies++ : ordinals_->kernels++;
-  Fields fields;
-  if (!ReadRecord(text, &fields)) return false;
-  if (!fields.has_start || !fields.has_end) {
-    batch_.counters.Add(fields.out_of_range ? Counter::kTimeOutOfRange
-                                            : Counter::kMissingField);
-    return true;
-  }
-  if (fields.start_ns == 0) batch_.counters.Add(Counter::kClampedStart);
-  fields.place.is_copy = is_copy;
-  TraceSink::Op op;
-  op.start_ns = fields.start_ns;
-  op.end_ns = fields.end_ns;
-  op.correlation = fields.correlation;
-  op.ordinal = ordinal;
-  op.lane = PlaceNumber(fields.place);
-  if (is_copy) {
-    op.kind = OpKind::kMemcpy;
-    op.name = CodeOf(fields.kind, fields.operation);
-    copies_.push_back(op);
-  } else {
-    op.name = static_cast<NameId>(std::min(fields.kernel, kMostSymbols));
-    batch_.ops.push_back(op);
-  }
-  return true;
-}
-
-/// Whether a call of this kind and operation is of interest, as far as that is
-/// known.
-bool RocprofProcess::IsKept(uint64_t kind, uint64_t operation) {
-  if (kind >= kinds_.size()) return true;
-  const NameId name = OperationName(CodeOf(kind, operation));
-  return name != kNone && lexicon_->UseOf(name).kept;
-}
-
-bool RocprofProcess::TakeCall(std::string_view text, bool is_range) {
-  const uint64_t ordinal = is_range ? ordinals_->ranges++ : ordinals_->calls++;
-  Fields fields;
-  if (!is_range) {
-    // Most calls launch nothing: what they are stands in front.
-    bool has_kind = false;
-    bool kept = true;
-    ForEachField(text, [&](std::string_view parent, std::string_view key,
-                           std::string_view value, bool) {
-      if (!parent.empty()) return true;
-      if (key == "kind") has_kind = ReadNumber(value, &fields.kind);
-      if (key != "operation") return true;
-      kept = !has_kind || !ReadNumber(value, &fields.operation) ||
-             IsKept(fields.kind, fields.operation);
-      return false;
-    });
-    if (!kept) return true;
-  }
-  if (!ReadRecord(text, &fields)) return false;
-  if (!is_range && !IsKept(fields.kind, fields.operation)) return true;
-  const uint32_t code = CodeOf(fields.kind, fields.operation);
-  if (!fields.has_start || !fields.has_end) return true;
-  if (threads_.empty() || threads_.back().first != fields.thread) {
-    const std::string key = fmt::format("{}\x1f{}", pid_, fields.thread);
-    threads_.emplace_back(fields.thread, lexicon_->threads.Intern(key));
-  }
-  TraceSink::Call call;
-  call.start_ns = fields.start_ns;
-  call.end_ns = fields.end_ns;
-  call.correlation = fields.correlation;
-  call.ordinal = ordinal;
-  call.name = code;
-  call.thread = threads_.back().second;
-  (is_range ? ranges_ : calls_).push_back(call);
-  return true;
 }
 
 std::string_view RocprofProcess::KindName(uint32_t code) const {
@@ -295,63 +92,84 @@ NameId RocprofProcess::OperationName(uint32_t code) const {
                                             : kNone;
 }
 
-NameId RocprofProcess::MessageOf(int64_t correlation) const {
-  const auto at = std::lower_bound(messages_.begin(), messages_.end(),
-                                   std::pair(correlation, NameId{0}));
-  return at != messages_.end() && at->first == correlation ? at->second : kNone;
+NameId RocprofProcess::SymbolName(uint32_t kernel) {
+  if (kernel >= symbols_.size() || !symbols_[kernel].known) {
+    return lexicon_->names.Intern(fmt::format("kernel {}", kernel));
+  }
+  Symbol& symbol = symbols_[kernel];
+  if (symbol.name == kNone) symbol.name = lexicon_->names.Intern(symbol.text);
+  return symbol.name;
 }
 
-/// Places -> lanes of the lexicon. An agent is known by its logical number, as
-/// in CSV files; a copy is its source's, or the destination's where the source
-/// is no GPU.
-std::vector<uint32_t> RocprofProcess::NumberPlaces() {
+NameId RocprofProcess::MessageOf(int64_t correlation) {
+  const auto at =
+      std::lower_bound(messages_.begin(), messages_.end(), correlation,
+                       [](const auto& message, int64_t wanted) {
+                         return message.first < wanted;
+                       });
+  if (at == messages_.end() || at->first != correlation) return kNone;
+  return lexicon_->names.Intern(at->second);
+}
+
+/// An agent is known by its logical number, as in CSV files; a copy is its
+/// source's, or the destination's where the source is no GPU.
+uint32_t RocprofProcess::LaneOf(const RocprofNumbers& numbers,
+                                uint32_t number) {
+  auto& lanes = numbers_[&numbers].lanes;
+  if (lanes.size() <= number) lanes.resize(numbers.places.size(), kNone);
+  if (lanes[number] != kNone) return lanes[number];
   const auto find = [&](uint64_t handle) -> const RocprofAgent* {
     for (const auto& [known, agent] : agents_)
       if (known == handle) return &agent;
     return nullptr;
   };
-  std::vector<uint32_t> numbers;
-  for (const Place& place : places_) {
-    uint64_t handle = place.agent;
-    const RocprofAgent* agent = find(handle);
-    if (place.is_copy && agent != nullptr && !agent->is_gpu) {
-      handle = place.destination;
-      agent = find(handle);
-    }
-    const std::string number = agent == nullptr
-                                   ? std::to_string(handle)
-                                   : std::to_string(agent->logical);
-    const std::string queue =
-        place.is_copy ? std::string() : std::to_string(place.queue);
-    const std::string stream =
-        place.has_stream ? std::to_string(place.stream) : std::string();
-    std::string key;
-    RocprofLane{pid_, number, queue, stream}.AppendKey(&key);
-    numbers.push_back(lexicon_->lanes.Intern(key));
+  const RocprofPlace& place = numbers.places[number];
+  uint64_t handle = place.agent;
+  const RocprofAgent* agent = find(handle);
+  if (place.is_copy && agent != nullptr && !agent->is_gpu) {
+    handle = place.destination;
+    agent = find(handle);
   }
-  return numbers;
+  const std::string device = agent == nullptr ? std::to_string(handle)
+                                              : std::to_string(agent->logical);
+  const std::string queue =
+      place.is_copy ? std::string() : std::to_string(place.queue);
+  const std::string stream =
+      place.has_stream ? std::to_string(place.stream) : std::string();
+  std::string key;
+  RocprofLane{pid_, device, queue, stream}.AppendKey(&key);
+  return lanes[number] = lexicon_->lanes.Intern(key);
 }
 
-void RocprofProcess::FinishOps() {
-  const std::vector<uint32_t> lanes = NumberPlaces();
-  const auto name_of = [&](uint32_t id) {
-    if (id < symbols_.size() && symbols_[id] != kNone) return symbols_[id];
-    return lexicon_->names.Intern(fmt::format("kernel {}", id));
-  };
-  for (TraceSink::Op& op : batch_.ops) {
-    op.name = name_of(op.name);
-    op.lane = lanes[op.lane];
+uint32_t RocprofProcess::ThreadOf(const RocprofNumbers& numbers,
+                                  uint32_t number) {
+  auto& threads = numbers_[&numbers].threads;
+  if (threads.size() <= number) threads.resize(numbers.threads.size(), kNone);
+  if (threads[number] == kNone) {
+    threads[number] = lexicon_->threads.Intern(
+        fmt::format("{}\x1f{}", pid_, numbers.threads[number]));
   }
-  for (TraceSink::Op op : copies_) {
-    const NameId name = OperationName(op.name);
-    op.name = name != kNone ? name : lexicon_->names.Intern("MEMORY_COPY");
-    op.lane = lanes[op.lane];
-    batch_.ops.push_back(op);
-  }
+  return threads[number];
 }
 
-void RocprofProcess::FinishCalls() {
-  for (TraceSink::Call call : calls_) {
+RocprofBatch RocprofProcess::BatchOfOps(const Part& part, bool copies) {
+  RocprofBatch batch;
+  batch.lexicon = lexicon_;
+  batch.ops = copies ? part.rows.copies : part.rows.ops;
+  for (TraceSink::Op& op : batch.ops) {
+    op.ordinal += copies ? part.first.copies : part.first.kernels;
+    op.lane = LaneOf(*part.rows.numbers, op.lane);
+    op.name = copies ? OperationName(op.name) : SymbolName(op.name);
+    if (op.name == kNone) op.name = lexicon_->names.Intern("MEMORY_COPY");
+  }
+  return batch;
+}
+
+RocprofBatch RocprofProcess::BatchOfCalls(Part* part) {
+  RocprofBatch batch;
+  batch.lexicon = lexicon_;
+  size_t kept = 0;
+  for (TraceSink::Call call : part->rows.calls) {
     const NameId name = OperationName(call.name);
     const bool is_hip = StartsWith(KindName(call.name), "HIP");
     const NameUse use =
@@ -359,26 +177,38 @@ void RocprofProcess::FinishCalls() {
     if (!use.kept) continue;
     call.name = name;
     call.kind = use.kind;
-    batch_.calls.push_back(call);
+    call.ordinal += part->first.calls;
+    call.thread = ThreadOf(*part->rows.numbers, call.thread);
+    part->rows.calls[kept++] = call;
   }
-  std::stable_sort(
-      messages_.begin(), messages_.end(),
-      [](const auto& a, const auto& b) { return a.first < b.first; });
-  for (TraceSink::Call range : ranges_) {
+  batch.calls = part->rows.calls.first(kept);
+  kept = 0;
+  for (TraceSink::Call range : part->rows.ranges) {
     if (!StartsWith(KindName(range.name), "MARKER_CORE")) continue;
     NameId name = MessageOf(range.correlation);
     if (name == kNone) name = OperationName(range.name);
     if (name == kNone) continue;
     range.name = name;
-    batch_.ranges.push_back(range);
+    range.ordinal += part->first.ranges;
+    range.thread = ThreadOf(*part->rows.numbers, range.thread);
+    part->rows.ranges[kept++] = range;
   }
+  batch.ranges = part->rows.ranges.first(kept);
+  return batch;
 }
 
-RocprofBatch RocprofProcess::Finish(std::vector<RocprofAgent>* agents) {
-  FinishOps();
-  FinishCalls();
+void RocprofProcess::Finish(std::vector<RocprofBatch>* batches,
+                            std::vector<RocprofAgent>* agents) {
+  std::stable_sort(
+      messages_.begin(), messages_.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (const bool copies : {false, true}) {
+    for (const Part& part : parts_) {
+      batches->push_back(BatchOfOps(part, copies));
+    }
+  }
+  for (Part& part : parts_) batches->push_back(BatchOfCalls(&part));
   for (auto& [handle, agent] : agents_) agents->push_back(std::move(agent));
-  return std::move(batch_);
 }
 
 }  // namespace inferdiff

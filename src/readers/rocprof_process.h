@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rocprofv3's JSON says of one process, object by object, in any order.
+// What rocprofv3's JSON says of one process, put together: its parts come in
+// the order of the file, what stands in them in any order.
 #pragma once
 
 #include <cstdint>
@@ -9,77 +10,64 @@
 #include <utility>
 #include <vector>
 
+#include "readers/rocprof_objects.h"
 #include "readers/rocprof_records.h"
 
 namespace inferdiff {
 
 class RocprofProcess {
  public:
-  /// Ordinals of records go on from process to process.
-  struct Ordinals {
-    uint64_t kernels = 0, copies = 0, calls = 0, ranges = 0;
-  };
+  explicit RocprofProcess(RocprofLexicon* lexicon) : lexicon_(lexicon) {}
 
-  RocprofProcess(RocprofLexicon* lexicon, Ordinals* ordinals)
-      : lexicon_(lexicon), ordinals_(ordinals) {
-    batch_.lexicon = lexicon;
-  }
+  /// `first`: ordinals of the first records of the part's stretch. What its
+  /// threads numbered must outlive this.
+  void Add(RocprofPart part, const RocprofOrdinals& first,
+           ImportCounters* counters);
 
-  /// `key` as in RocprofJsonSink. False: the object is malformed.
-  bool Take(std::string_view key, std::string_view text);
-
-  /// When all is there: the records, their names and places resolved, names as
-  /// JSON writes them. Appends the agents.
-  RocprofBatch Finish(std::vector<RocprofAgent>* agents);
+  /// When all is there: appends the records, their names and places resolved,
+  /// names as JSON writes them, and the agents. Ordinals are the file's.
+  void Finish(std::vector<RocprofBatch>* batches,
+              std::vector<RocprofAgent>* agents);
 
  private:
   struct Kind {
     std::string_view name;  // in the lexicon, as are the operations
     std::vector<NameId> operations;
   };
-  /// Handles of agents, queue and stream of an op; of a copy the agents are
-  /// source and destination.
-  struct Place {
-    uint64_t agent = 0, destination = 0, queue = 0, stream = 0;
-    bool has_stream = false;
-    bool is_copy = false;
-    bool operator<(const Place& other) const;
+  struct Symbol {
+    std::string_view text;
+    bool known = false;
+    NameId name = kNone;  // in the lexicon, once it was asked for
   };
-  struct Fields;
+  struct Part {
+    RocprofPart rows;
+    RocprofOrdinals first;
+  };
+  /// Numbers of a thread -> numbers of the lexicon; kNone: not met yet.
+  struct Numbers {
+    std::vector<uint32_t> lanes, threads;
+  };
 
   bool TakeMetadata(std::string_view text);
   bool TakeAgent(std::string_view text);
   bool TakeKind(std::string_view text);
-  bool TakeMessage(std::string_view text);
-  bool TakeSymbol(std::string_view text);
-  bool TakeOp(std::string_view text, bool is_copy);
-  bool TakeCall(std::string_view text, bool is_range);
-  bool ReadRecord(std::string_view text, Fields* fields);
-  bool IsKept(uint64_t kind, uint64_t operation);
-  uint32_t PlaceNumber(const Place& place);
   std::string_view KindName(uint32_t code) const;
   NameId OperationName(uint32_t code) const;
-  NameId MessageOf(int64_t correlation) const;
-  std::vector<uint32_t> NumberPlaces();
-  void FinishOps();
-  void FinishCalls();
+  NameId SymbolName(uint32_t kernel);
+  NameId MessageOf(int64_t correlation);
+  uint32_t LaneOf(const RocprofNumbers& numbers, uint32_t place);
+  uint32_t ThreadOf(const RocprofNumbers& numbers, uint32_t thread);
+  RocprofBatch BatchOfOps(const Part& part, bool copies);
+  RocprofBatch BatchOfCalls(Part* part);
 
   RocprofLexicon* lexicon_;
-  Ordinals* ordinals_;
-  RocprofBatch batch_;                 // names are kernel ids, lanes are places
-  std::vector<TraceSink::Op> copies_;  // names are codes
-  std::vector<TraceSink::Call> calls_;   // names are codes
-  std::vector<TraceSink::Call> ranges_;  // names are codes
-
+  std::vector<Part> parts_;
+  std::map<const RocprofNumbers*, Numbers> numbers_;
   std::string pid_;
   std::vector<std::pair<uint64_t, RocprofAgent>> agents_;  // by handle
   std::vector<Kind> kinds_;
-  std::vector<std::pair<int64_t, NameId>> messages_;  // by correlation
-  std::vector<NameId> symbols_;                       // by kernel id
-  std::vector<Place> places_;
-  std::map<Place, uint32_t> place_index_;
-  uint32_t last_place_ = 0;
-  std::vector<std::pair<int64_t, uint32_t>> threads_;  // id, in the lexicon
+  std::vector<Symbol> symbols_;                                 // by kernel id
+  std::vector<std::pair<int64_t, std::string_view>> messages_;  // correlation
 };
 
 }  // namespace inferdiff

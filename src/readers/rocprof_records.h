@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "base/string_pool.h"
 #include "model/counters.h"
 #include "readers/host_calls.h"
+#include "readers/row_store.h"
 #include "readers/trace_sink.h"
 
 namespace inferdiff {
@@ -70,13 +72,35 @@ struct RocprofLane {
 
 /// The records of one stretch of a file. Numbers are those of `lexicon`.
 struct RocprofBatch {
-  std::vector<TraceSink::Op> ops;
-  std::vector<TraceSink::Call> calls;
-  std::vector<TraceSink::Call> ranges;  // kind unused
+  std::span<TraceSink::Op> ops;
+  std::span<TraceSink::Call> calls;
+  std::span<TraceSink::Call> ranges;  // kind unused
   uint64_t ordinals = 0;  // lines or records passed; theirs count from 0
   std::string process;    // of the first call that names one
   ImportCounters counters;
   RocprofLexicon* lexicon = nullptr;
+};
+
+/// Records of one thread: those of the stretch that is being read, and those
+/// of all that were.
+class RocprofRecords {
+ public:
+  std::vector<TraceSink::Op> ops;
+  std::vector<TraceSink::Call> calls, ranges;
+
+  /// The stretch is over: its records are the batch's now.
+  void Keep(RocprofBatch* batch) {
+    batch->ops = ops_.Keep(ops);
+    batch->calls = calls_.Keep(calls);
+    batch->ranges = calls_.Keep(ranges);
+    ops.clear();
+    calls.clear();
+    ranges.clear();
+  }
+
+ private:
+  RowStore<TraceSink::Op> ops_;
+  RowStore<TraceSink::Call> calls_;
 };
 
 /// An agent (a processor) of the host.

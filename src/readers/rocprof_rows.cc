@@ -3,7 +3,9 @@
 
 #include <fmt/core.h>
 
+#include <bit>
 #include <charconv>
+#include <cstring>
 
 #include "base/error.h"
 #include "readers/kineto_event.h"
@@ -114,20 +116,20 @@ RocprofColumns ColumnsOf(const CsvHeader& header, const std::string& path) {
   return columns;
 }
 
-size_t RocprofRows::Guess(std::string_view text, size_t from) {
+size_t RocprofRows::Guess(std::string_view text, size_t from,
+                          State* /*state*/) {
   if (from == 0) return 0;
   const size_t newline = text.find('\n', from - 1);
   return newline == text.npos ? newline : newline + 1;
 }
 
 WalkEnd RocprofRows::Walk(std::string_view text, size_t from, size_t limit,
-                          bool final, bool lost, RocprofBatch* batch) {
+                          bool final, State* state, RocprofBatch* batch) {
   batch_ = batch;
   batch->lexicon = &lexicon_;
-  if (batch->ops.capacity() == 0) batch->ops.reserve(usual_ops_);
-  const WalkEnd end = walker_.Walk(text, from, limit, final, lost, this,
+  const WalkEnd end = walker_.Walk(text, from, limit, final, state->lost, this,
                                    &batch->ordinals, &batch->counters);
-  usual_ops_ = batch->ops.size() + batch->ops.size() / 16;
+  state->lost = end.lost;
   return end;
 }
 
@@ -150,7 +152,7 @@ bool RocprofRows::ReadTimes(const CsvRow& row, int64_t* start_ns,
   for (const auto& [column, time] :
        {std::pair(columns_.start, start_ns), std::pair(columns_.end, end_ns)}) {
     const std::string_view text = row[column];
-    if (ParseDigits(text, time)) continue;
+    if (ParsePaddedDigits(text, time)) continue;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, *time);
     if (stop == end && error == std::errc()) continue;
@@ -166,7 +168,7 @@ bool RocprofRows::ReadTimes(const CsvRow& row, int64_t* start_ns,
 int64_t RocprofRows::CorrelationOf(const CsvRow& row) {
   const std::string_view text = FieldOf(row, columns_.correlation);
   int64_t plain = 0;
-  if (ParseDigits(text, &plain)) return plain;
+  if (ParsePaddedDigits(text, &plain)) return plain;
   if (const auto value = ParseInteger(text)) return *value;
   const bool number = text.find_first_not_of("0123456789") == text.npos;
   if (number && !text.empty()) batch_->counters.Add(Counter::kHugeInteger);
@@ -181,19 +183,33 @@ uint32_t RocprofRows::NameOf(std::string_view text) {
   return lexicon_.NameOf(text);
 }
 
-uint32_t RocprofRows::LaneOf(const RocprofLane& lane) {
-  if (has_lane_ && lane.queue == last_queue_ && lane.stream == last_stream_ &&
-      lane.agent == last_agent_ && lane.process == last_process_) {
-    return last_lane_;
+/// A field of fewer than eight bytes as a number, with its length. Text of the
+/// file is readable for so long.
+uint64_t RocprofRows::NumberOf(std::string_view field) {
+  uint64_t number = 0;
+  if (field.empty()) return number;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&number, field.data(), sizeof(number));
+    number &= (uint64_t{1} << (8 * field.size() % 64)) - 1;
+  } else {
+    for (const char c : field) {
+      number = number << 8U | static_cast<unsigned char>(c);
+    }
   }
+  return number | uint64_t{field.size()} << 56U;
+}
+
+uint32_t RocprofRows::LaneOf(const RocprofLane& lane) {
+  const bool is_short = (lane.process.size() | lane.agent.size() |
+                         lane.queue.size() | lane.stream.size()) < 8;
+  const ShortLane key = {NumberOf(lane.process), NumberOf(lane.agent),
+                         NumberOf(lane.queue), NumberOf(lane.stream)};
+  if (is_short && has_lane_ && key == last_key_) return last_lane_;
   key_.clear();
   lane.AppendKey(&key_);
   last_lane_ = lexicon_.lanes.Intern(key_);
-  last_process_ = lane.process;
-  last_agent_ = lane.agent;
-  last_queue_ = lane.queue;
-  last_stream_ = lane.stream;
-  has_lane_ = true;
+  last_key_ = key;
+  has_lane_ = is_short;
   return last_lane_;
 }
 
@@ -207,7 +223,7 @@ void RocprofRows::TakeKernel(const CsvRow& row) {
   op.lane =
       LaneOf({ProcessOf(row), FieldOf(row, columns_.agent),
               FieldOf(row, columns_.queue), FieldOf(row, columns_.stream)});
-  batch_->ops.push_back(op);
+  records_.ops.push_back(op);
 }
 
 /// "MEMORY_COPY_DEVICE_TO_HOST": of the GPU's copy engine, so it is the
@@ -227,7 +243,7 @@ void RocprofRows::TakeCopy(const CsvRow& row) {
                                      : columns_.source),
                     {},
                     FieldOf(row, columns_.stream)});
-  batch_->ops.push_back(op);
+  records_.ops.push_back(op);
 }
 
 void RocprofRows::TakeCall(const CsvRow& row) {
@@ -248,7 +264,7 @@ void RocprofRows::TakeCall(const CsvRow& row) {
   key_.push_back('\x1f');
   key_.append(FieldOf(row, columns_.thread));
   call.thread = lexicon_.threads.Intern(key_);
-  (is_range ? batch_->ranges : batch_->calls).push_back(call);
+  (is_range ? records_.ranges : records_.calls).push_back(call);
 }
 
 void RocprofRows::TakeAgent(const CsvRow& row) {

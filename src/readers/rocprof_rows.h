@@ -2,6 +2,7 @@
 // One CSV table of a rocprof run: its columns, and its rows as records.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -65,10 +66,17 @@ class RocprofRows : private CsvRowSink {
   RocprofRows(const RocprofColumns& columns, bool by_process)
       : columns_(columns), by_process_(by_process), walker_(columns.shape) {}
 
+  struct State {
+    bool lost = false;  // within a row that was given up
+    bool operator==(const State&) const = default;
+  };
+
   /// Behind the next line break: a row's start, or the middle of a text.
-  static size_t Guess(std::string_view text, size_t from);
+  static size_t Guess(std::string_view text, size_t from, State* state);
   WalkEnd Walk(std::string_view text, size_t from, size_t limit, bool final,
-               bool lost, RocprofBatch* batch);
+               State* state, RocprofBatch* batch);
+  /// Behind the last walk of a batch.
+  void Keep(RocprofBatch* batch) { records_.Keep(batch); }
 
   std::vector<RocprofAgent> TakeAgents() { return std::move(agents_); }
 
@@ -80,6 +88,9 @@ class RocprofRows : private CsvRowSink {
   void TakeAgent(const CsvRow& row);
   bool ReadTimes(const CsvRow& row, int64_t* start_ns, int64_t* end_ns);
   int64_t CorrelationOf(const CsvRow& row);
+  /// A lane whose texts have fewer than eight bytes each.
+  using ShortLane = std::array<uint64_t, 4>;
+  static uint64_t NumberOf(std::string_view field);
   uint32_t LaneOf(const RocprofLane& lane);
   uint32_t NameOf(std::string_view text);
   std::string_view ProcessOf(const CsvRow& row) const;
@@ -90,9 +101,9 @@ class RocprofRows : private CsvRowSink {
   RocprofLexicon lexicon_;
   RocprofBatch* batch_ = nullptr;
   std::vector<RocprofAgent> agents_;
-  size_t usual_ops_ = 0;  // of a stretch
+  RocprofRecords records_;
   // The lane of the last op, which most often is that of the next one.
-  std::string last_process_, last_agent_, last_queue_, last_stream_;
+  ShortLane last_key_{};
   uint32_t last_lane_ = 0;
   bool has_lane_ = false;
   std::string key_;

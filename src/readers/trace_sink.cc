@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "readers/json_text.h"
 #include "readers/launch_index.h"
+#include "readers/op_columns.h"
 
 namespace inferdiff {
 namespace {
@@ -96,7 +97,7 @@ uint32_t TraceSink::Device(uint32_t process, int64_t device) {
                            "the trace has operations of more than 1024 devices",
                            "the file is damaged, or no profiler wrote it");
         }
-        devices_.push_back({process, {}, {}, {}});
+        devices_.push_back({process, {}, {}, 0, {}});
         devices_.back().info.device = device;
       });
 }
@@ -121,11 +122,21 @@ bool TraceSink::Accept(int64_t start_ns, int64_t* end_ns) {
 }
 
 void TraceSink::AddOp(const Op& op) {
-  Op kept = op;
-  if (!Accept(op.start_ns, &kept.end_ns)) return;
-  std::vector<Op>& ops = devices_[lanes_[op.lane].device].ops;
-  if (ops.size() == ops.capacity()) ReserveHuge(&ops, 2 * ops.size() + 1024);
-  ops.push_back(kept);
+  int64_t end_ns = op.end_ns;
+  if (!Accept(op.start_ns, &end_ns)) return;
+  DeviceRows& rows = devices_[lanes_[op.lane].device];
+  if (rows.count == rows.ops.size()) {
+    const bool first = &rows == devices_.data();
+    GrowOps(first ? expected_ops_ : 0, &rows.ops);
+  }
+  const size_t at = rows.count++;
+  rows.ops.start_ns[at] = op.start_ns;
+  rows.ops.dur_ns[at] = end_ns - op.start_ns;
+  rows.ops.correlation[at] = op.correlation;
+  rows.ops.ordinal[at] = op.ordinal;
+  rows.ops.name[at] = op.name;
+  rows.ops.lane[at] = op.lane;
+  rows.ops.kind[at] = op.kind;
   ++op_count_;
 }
 
@@ -162,35 +173,12 @@ void TraceSink::FillLanes(uint32_t device, Trace* trace) {
   }
 }
 
+/// Numbers of lanes become the trace's; then by time.
 void TraceSink::FillOps(DeviceRows* rows, Trace* trace) {
-  for (Op& op : rows->ops) op.lane = lane_number_[op.lane];
-  const auto before = [](const Op& a, const Op& b) {
-    return std::tie(a.start_ns, a.end_ns, a.lane, a.ordinal) <
-           std::tie(b.start_ns, b.end_ns, b.lane, b.ordinal);
-  };
-  // Most profilers write in order.
-  if (!std::is_sorted(rows->ops.begin(), rows->ops.end(), before)) {
-    std::sort(rows->ops.begin(), rows->ops.end(), before);
-  }
-  GpuOps& ops = trace->ops;
-  const size_t count = rows->ops.size();
-  ReserveHuge(&ops.start_ns, count);
-  ReserveHuge(&ops.dur_ns, count);
-  ReserveHuge(&ops.correlation, count);
-  ReserveHuge(&ops.ordinal, count);
-  ReserveHuge(&ops.name, count);
-  ReserveHuge(&ops.lane, count);
-  ReserveHuge(&ops.kind, count);
-  for (const Op& op : rows->ops) {
-    ops.start_ns.push_back(op.start_ns);
-    ops.dur_ns.push_back(op.end_ns - op.start_ns);
-    ops.correlation.push_back(op.correlation);
-    ops.ordinal.push_back(op.ordinal);
-    ops.name.push_back(op.name);
-    ops.lane.push_back(op.lane);
-    ops.kind.push_back(op.kind);
-  }
-  rows->ops = {};
+  ShrinkOps(rows->count, &rows->ops);
+  trace->ops = std::move(rows->ops);
+  for (uint32_t& lane : trace->ops.lane) lane = lane_number_[lane];
+  SortOps(&trace->ops);
 }
 
 /// Sets `launch` to indices in the process's calls; returns which of those are
@@ -291,7 +279,7 @@ void TraceSink::Finish(SourceFile* file) {
   lane_number_.assign(lanes_.size(), kNone);
   for (const uint32_t device : order) {
     DeviceRows& rows = devices_[device];
-    if (rows.ops.empty()) continue;
+    if (rows.count == 0) continue;
     thread_number_.assign(threads_.size(), kNone);
     Trace& trace = file->traces.emplace_back();
     trace.info = rows.info;

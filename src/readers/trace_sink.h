@@ -73,6 +73,8 @@ class TraceSink {
   void AddGpuRange(uint32_t lane, int64_t start_ns, int64_t end_ns, NameId name,
                    uint64_t ordinal);
 
+  /// The first device gets room for so many ops at once.
+  void ExpectOps(size_t count) { expected_ops_ = count; }
   size_t ops() const { return op_count_; }
 
   /// Consumes the rows. Traces without ops are left out; they come by
@@ -93,7 +95,8 @@ class TraceSink {
   struct DeviceRows {
     uint32_t process = 0;
     TraceInfo info;
-    std::vector<Op> ops;
+    GpuOps ops;                      // as the rows come; lane: index in lanes_
+    size_t count = 0;                // of rows; the columns have room for more
     std::vector<Annotation> ranges;  // where: index in lanes_
   };
   struct LaneRow {
@@ -120,6 +123,7 @@ class TraceSink {
   std::map<std::pair<uint32_t, int64_t>, uint32_t> device_index_;
   std::map<std::pair<uint32_t, int64_t>, uint32_t> lane_index_;
   size_t op_count_ = 0;
+  size_t expected_ops_ = 0;
   // Of the trace that is being built.
   std::vector<uint32_t> lane_number_;    // by lane; kNone: not in it
   std::vector<uint32_t> thread_number_;  // by thread; kNone: not in it

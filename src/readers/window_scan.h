@@ -19,10 +19,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/byte_source.h"
 #include "base/crc32.h"
 #include "base/input_file.h"
 #include "base/parallel.h"
 #include "readers/kineto_walker.h"
+#include "readers/reader.h"
+#include "readers/text_blocks.h"
 #include "readers/walk_end.h"
 
 namespace inferdiff {
@@ -36,20 +39,24 @@ struct Scanned {
 };
 
 /// Walker is one thread's:
-///   struct Batch                              what a stretch gives; movable
-///   size_t Guess(string_view text, size_t from)   a record's start, or npos
-///   WalkEnd Walk(text, from, limit, final, lost, Batch*)
+///   struct Batch                   what a stretch gives; movable
+///   struct State                   what is known between two records, at the
+///                                  file's begin as constructed; has ==
+///   size_t Guess(text, from, State*)   a record's start, or npos
+///   WalkEnd Walk(text, from, limit, final, State*, Batch*)
+///   void Keep(Batch*)              behind the last walk of a batch
 /// with the text readable for kTextPadding bytes behind its end.
 template <typename Walker>
 class WindowScan {
  public:
   /// `make` gives a walker for each thread.
   WindowScan(const InputFile& file, uint64_t begin, size_t window,
-             unsigned threads, std::function<std::unique_ptr<Walker>()> make)
+             const ReadOptions& options,
+             std::function<std::unique_ptr<Walker>()> make)
       : file_(file),
         begin_(begin),
         window_(window),
-        threads_(threads),
+        options_(options),
         make_(std::move(make)) {}
 
   Scanned<Walker> Run();
@@ -58,11 +65,17 @@ class WindowScan {
   static constexpr uint64_t kNone = ~uint64_t{0};
   static constexpr size_t kBehind = 4096;
 
+  using State = typename Walker::State;
+  /// Where to go on, and knowing what.
+  struct Place {
+    uint64_t at = kNone;
+    State state;
+    bool operator==(const Place&) const = default;
+  };
   struct Window {
-    uint64_t begin = kNone;
-    uint64_t end = kNone;
+    Place begin;
+    Place end;
     bool over = false;
-    bool lost = false;
     typename Walker::Batch batch;
     uint32_t crc32 = 0;
   };
@@ -76,14 +89,14 @@ class WindowScan {
   };
 
   void ReadMore(size_t size, Memory* memory) const;
-  Window Run(uint64_t index, uint64_t begin, bool lost, Walker* walker,
+  Window Run(uint64_t index, const Place& from, Walker* walker,
              Memory* memory) const;
-  void Work(Walker* walker, Memory* memory, bool in_order);
+  void Work(unsigned worker, Walker* walker, Memory* memory, bool in_order);
 
   const InputFile& file_;
   uint64_t begin_;
   size_t window_;
-  unsigned threads_;
+  const ReadOptions& options_;
   std::function<std::unique_ptr<Walker>()> make_;
   std::vector<Window> windows_;
   std::atomic<uint64_t> next_{0};
@@ -99,54 +112,58 @@ void WindowScan<Walker>::ReadMore(size_t size, Memory* memory) const {
   memory->final = memory->offset + memory->size >= file_.size() || got < size;
 }
 
-/// Window number `index` from `begin`, or from a guess when that is kNone.
+/// Window number `index`, from a guess where `from` is nowhere.
 template <typename Walker>
 typename WindowScan<Walker>::Window WindowScan<Walker>::Run(
-    uint64_t index, uint64_t begin, bool lost, Walker* walker,
-    Memory* memory) const {
+    uint64_t index, const Place& from, Walker* walker, Memory* memory) const {
   Window result;
   const uint64_t first = index * window_;
   memory->offset = first - std::min<uint64_t>(first, kTextBefore);
-  if (begin != kNone) memory->offset = std::min(memory->offset, begin);
+  memory->offset = std::min(memory->offset, from.at);
   memory->size = 0;
   const auto before = static_cast<size_t>(first - memory->offset);
   ReadMore(before + window_ + kBehind, memory);
   const size_t limit = std::min(before + window_, memory->size);
   result.crc32 = Crc32(0, memory->bytes.data() + before, limit - before);
-  size_t at = begin == kNone ? walker->Guess(memory->text(), before)
-                             : static_cast<size_t>(begin - memory->offset);
+  State state = from.state;
+  size_t at = from.at == kNone ? walker->Guess(memory->text(), before, &state)
+                               : static_cast<size_t>(from.at - memory->offset);
   if (at >= limit) return result;  // no record starts here
-  result.begin = memory->offset + at;
+  result.begin = {memory->offset + at, state};
   const bool last = memory->offset + limit >= file_.size();
   WalkEnd walked;
-  walked.lost = lost;
   for (size_t more = kBehind;; more *= 2) {
     walked = walker->Walk(memory->text(), at, last ? memory->size + 1 : limit,
-                          memory->final, walked.lost, &result.batch);
+                          memory->final, &state, &result.batch);
     if (walked.stop != WalkEnd::Stop::kNeedText) break;
     at = walked.at;
     if (at >= limit && !last) break;  // between two records
     ReadMore(more, memory);
   }
+  walker->Keep(&result.batch);
   result.over = walked.stop == WalkEnd::Stop::kEnd;
-  result.end = memory->offset + walked.at;
-  result.lost = walked.lost;
+  result.end = {memory->offset + walked.at, state};
   return result;
 }
 
 /// Takes windows until none is left. With one thread the start of each is
 /// known when its turn comes.
 template <typename Walker>
-void WindowScan<Walker>::Work(Walker* walker, Memory* memory, bool in_order) {
-  uint64_t at = begin_;
+void WindowScan<Walker>::Work(unsigned worker, Walker* walker, Memory* memory,
+                              bool in_order) {
+  Place at{begin_, {}};
   while (true) {
     const uint64_t index = next_++;
     if (index >= windows_.size()) return;
     const bool first = index == begin_ / window_;
-    const bool here = at / window_ == index && at < file_.size();
-    const uint64_t begin = (in_order && here) || first ? at : kNone;
-    windows_[index] = Run(index, begin, false, walker, memory);
-    if (in_order && here && !windows_[index].lost) at = windows_[index].end;
+    const bool here = at.at / window_ == index && at.at < file_.size();
+    windows_[index] =
+        Run(index, (in_order && here) || first ? at : Place{}, walker, memory);
+    if (in_order && here) at = windows_[index].end;
+    if (worker == 0 && options_.progress) {
+      options_.progress(static_cast<double>(index) /
+                        static_cast<double>(windows_.size()));
+    }
   }
 }
 
@@ -154,30 +171,58 @@ template <typename Walker>
 Scanned<Walker> WindowScan<Walker>::Run() {
   windows_.resize((file_.size() + window_ - 1) / window_);
   const auto workers = static_cast<unsigned>(
-      std::min<uint64_t>(ThreadCount(threads_), windows_.size()));
+      std::min<uint64_t>(ThreadCount(options_.threads), windows_.size()));
   Scanned<Walker> out;
   for (unsigned i = 0; i < workers; ++i) out.walkers.push_back(make_());
   std::vector<Memory> memories(workers);
   InParallel(workers, [&](unsigned i) {
-    Work(out.walkers[i].get(), &memories[i], workers == 1);
+    Work(i, out.walkers[i].get(), &memories[i], workers == 1);
   });
-  uint64_t at = begin_;
-  bool lost = false;
+  Place at{begin_, {}};
   bool over = false;
   for (uint64_t i = 0; i < windows_.size(); ++i) {
     Window& window = windows_[i];
     const uint64_t from = i * window_;
     const uint64_t bytes = std::min<uint64_t>(window_, file_.size() - from);
     out.crc32 = CombineCrc32(out.crc32, window.crc32, bytes);
-    if (over || at >= from + window_) continue;  // one record spans it
-    if (lost || window.begin != at) {
-      window = Run(i, at, lost, out.walkers[0].get(), &memories[0]);
+    if (over || at.at >= from + window_) continue;  // one record spans it
+    if (!(window.begin == at)) {
+      window = Run(i, at, out.walkers[0].get(), &memories[0]);
     }
     at = window.end;
-    lost = window.lost;
     over = window.over;
     out.batches.push_back(std::move(window.batch));
   }
+  return out;
+}
+
+/// The same of a stream, in blocks of `block` bytes at least; the first `begin`
+/// bytes are no records. Without the checksum.
+template <typename Walker>
+Scanned<Walker> ScanStream(ByteSource* source, size_t begin, size_t block,
+                           const ReadOptions& options,
+                           std::unique_ptr<Walker> walker) {
+  Scanned<Walker> out;
+  TextBlocks blocks(source, std::max(block, begin), options.threads != 1);
+  std::string_view text = blocks.Next({});
+  text.remove_prefix(std::min(begin, text.size()));
+  typename Walker::State state;
+  while (true) {
+    auto* const batch = &out.batches.emplace_back();
+    const WalkEnd walked =
+        walker->Walk(text, 0, text.size() + 1, blocks.final(), &state, batch);
+    walker->Keep(batch);
+    if (walked.stop == WalkEnd::Stop::kEnd) break;
+    const size_t carried = text.size() - walked.at;
+    text = blocks.Next(text.substr(walked.at));
+    // A long carry doubles, so that every byte is looked at twice at most.
+    while (text.size() < 2 * carried && !blocks.final()) {
+      text = blocks.Next(text);
+    }
+    if (options.progress) options.progress(blocks.progress());
+  }
+  blocks.Finish();
+  out.walkers.push_back(std::move(walker));
   return out;
 }
 

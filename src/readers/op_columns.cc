@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "readers/op_columns.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "base/memory.h"
+
+namespace inferdiff {
+namespace {
+
+template <typename Work>
+void ForEachColumn(GpuOps* ops, const Work& work) {
+  work(&ops->start_ns);
+  work(&ops->dur_ns);
+  work(&ops->correlation);
+  work(&ops->ordinal);
+  work(&ops->name);
+  work(&ops->lane);
+  work(&ops->kind);
+}
+
+/// Sorts what is mostly in order, each element a few places off: by insertion,
+/// while that is cheap.
+template <typename Less>
+void SortNearly(std::vector<uint32_t>* order, const Less& less) {
+  constexpr size_t kMovesEach = 16;
+  size_t moves = kMovesEach * order->size();
+  for (size_t i = 1; i < order->size(); ++i) {
+    const uint32_t one = (*order)[i];
+    size_t at = i;
+    for (; at > 0 && less(one, (*order)[at - 1]); --at) {
+      (*order)[at] = (*order)[at - 1];
+    }
+    (*order)[at] = one;
+    if (i - at > moves) {
+      std::sort(order->begin(), order->end(), less);
+      return;
+    }
+    moves -= i - at;
+  }
+}
+
+}  // namespace
+
+void GrowOps(size_t expected, GpuOps* ops) {
+  constexpr size_t kStep = 64 * 1024;
+  const size_t size = ops->size();
+  const size_t wanted = size < kStep ? 2 * size + 64 : size + kStep;
+  const bool full = wanted > ops->start_ns.capacity();
+  const size_t capacity = std::max(2 * wanted, expected);
+  ForEachColumn(ops, [&](auto* column) {
+    if (full) ReserveHuge(column, capacity);
+    column->resize(wanted);
+  });
+}
+
+void ShrinkOps(size_t size, GpuOps* ops) {
+  ForEachColumn(ops, [&](auto* column) { column->resize(size); });
+}
+
+void SortOps(GpuOps* ops) {
+  const auto key = [&](size_t i) {
+    return std::tie(ops->start_ns[i], ops->dur_ns[i], ops->lane[i],
+                    ops->ordinal[i]);
+  };
+  const auto before = [&](size_t a, size_t b) { return key(a) < key(b); };
+  // Most profilers write in order.
+  size_t sorted = 1;
+  while (sorted < ops->size() && !before(sorted, sorted - 1)) ++sorted;
+  if (sorted >= ops->size()) return;
+  std::vector<uint32_t> order(ops->size());
+  std::iota(order.begin(), order.end(), 0U);
+  SortNearly(&order, before);
+  ForEachColumn(ops, [&](auto* column) {
+    std::decay_t<decltype(*column)> moved;
+    ReserveHuge(&moved, order.size());
+    for (const uint32_t from : order) moved.push_back((*column)[from]);
+    column->swap(moved);
+  });
+}
+
+}  // namespace inferdiff
