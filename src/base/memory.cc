@@ -13,32 +13,28 @@
 namespace inferdiff {
 namespace {
 
-constexpr uintptr_t kHuge = uintptr_t{2} << 20;
+constexpr size_t kHuge = size_t{2} << 20;
+
+/// nullptr where there is none.
+void* Allocate(size_t bytes) {
+  if (bytes < kHuge) return std::malloc(bytes);
+  if (bytes > SIZE_MAX - kHuge) return nullptr;
+  void* const memory =
+      std::aligned_alloc(kHuge, (bytes + kHuge - 1) / kHuge * kHuge);
+#ifdef __linux__
+  // Advice only. A last page that would stay mostly empty is a small one.
+  const size_t filled = (bytes + kHuge / 4) / kHuge * kHuge;
+  if (memory != nullptr) madvise(memory, filled, MADV_HUGEPAGE);
+#endif
+  return memory;
+}
 
 }  // namespace
-
-void AdviseHuge(const void* data, size_t bytes) {
-#ifdef __linux__
-  const auto address = reinterpret_cast<uintptr_t>(data);
-  const uintptr_t begin = (address + kHuge - 1) & ~(kHuge - 1);
-  const uintptr_t end = (address + bytes) & ~(kHuge - 1);
-  if (begin >= end) return;
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#else
-  (void)data;
-  (void)bytes;
-#endif
-}
 
 void FreeMemory::operator()(void* memory) const { std::free(memory); }
 
 std::unique_ptr<void, FreeMemory> AllocateHuge(size_t bytes) {
-  const size_t whole = (bytes + kHuge - 1) / kHuge * kHuge;
-  void* const memory =
-      bytes < kHuge ? std::malloc(bytes) : std::aligned_alloc(kHuge, whole);
-  if (memory == nullptr) throw std::bad_alloc();
-  if (bytes >= kHuge) AdviseHuge(memory, whole);
-  return std::unique_ptr<void, FreeMemory>(memory);
+  return std::unique_ptr<void, FreeMemory>(::operator new(bytes));
 }
 
 void ReturnFreeMemory() {
@@ -48,3 +44,12 @@ void ReturnFreeMemory() {
 }
 
 }  // namespace inferdiff
+
+void* operator new(std::size_t bytes) {
+  void* const memory = inferdiff::Allocate(bytes == 0 ? 1 : bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

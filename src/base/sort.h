@@ -10,8 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/memory.h"
-
 namespace inferdiff {
 
 /// Sorts both columns by the keys, by counting eleven bits at a time: stable
@@ -27,8 +25,8 @@ void SortByKey(std::vector<int64_t>* keys, std::vector<Value>* values) {
       static_cast<unsigned>(std::bit_width(static_cast<uint64_t>(*high) - min));
   std::vector<int64_t> to_keys;
   std::vector<Value> to_values;
-  ResizeHuge(&to_keys, keys->size());
-  ResizeHuge(&to_values, keys->size());
+  to_keys.resize(keys->size());
+  to_values.resize(keys->size());
   for (unsigned shift = 0; shift < bits; shift += kDigitBits) {
     const auto digit = [&](int64_t key) {
       return ((static_cast<uint64_t>(key) - min) >> shift) & kMask;

@@ -144,8 +144,8 @@ void Assembler::PlanTraces() {
 
 void Assembler::OrderOps() {
   for (TracePlan& plan : plans_) {
-    ReserveHuge(&plan.ops.start_ns, plan.op_count);
-    ReserveHuge(&plan.ops.record, plan.op_count);
+    plan.ops.start_ns.reserve(plan.op_count);
+    plan.ops.record.reserve(plan.op_count);
   }
   for (const StoredBatch& batch : events_.batches) {
     for (const EventRecord& op : batch.ops) {
@@ -176,12 +176,12 @@ void Assembler::FillOps(TracePlan* plan, Trace* trace) {
   GpuOps& ops = trace->ops;
   const size_t count = plan->ops.size();
   ops.start_ns = std::move(plan->ops.start_ns);
-  ReserveHuge(&ops.dur_ns, count);
-  ReserveHuge(&ops.correlation, count);
-  ReserveHuge(&ops.ordinal, count);
-  ReserveHuge(&ops.name, count);
-  ReserveHuge(&ops.lane, count);
-  ReserveHuge(&ops.kind, count);
+  ops.dur_ns.reserve(count);
+  ops.correlation.reserve(count);
+  ops.ordinal.reserve(count);
+  ops.name.reserve(count);
+  ops.lane.reserve(count);
+  ops.kind.reserve(count);
   for (const EventRecord* op : plan->ops.record) {
     ops.dur_ns.push_back(op->dur_ns);
     ops.correlation.push_back(op->correlation);

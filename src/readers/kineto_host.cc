@@ -5,8 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "base/memory.h"
-
 namespace inferdiff {
 namespace {
 
@@ -40,8 +38,8 @@ void HostSide::Collect() {
     order_of_track[i] = &orders[scope];
   }
   for (auto& [scope, order] : orders) {
-    ReserveHuge(&order.start_ns, sizes[scope]);
-    ReserveHuge(&order.record, sizes[scope]);
+    order.start_ns.reserve(sizes[scope]);
+    order.record.reserve(sizes[scope]);
   }
   for (const StoredBatch& batch : batches_) {
     for (const EventRecord& call : batch.calls) {
@@ -71,7 +69,7 @@ void HostSide::Collect() {
 /// those are meant.
 std::vector<uint8_t> HostSide::LinkOps(const Scope& scope, GpuOps* ops) {
   std::vector<uint8_t> linked(scope.calls.size(), 0);
-  ReserveHuge(&ops->launch, ops->size());
+  ops->launch.reserve(ops->size());
   size_t near = 0;
   for (const int64_t correlation : ops->correlation) {
     const uint32_t call =
@@ -144,12 +142,12 @@ void HostSide::FillCalls(const TraceKey& key, Trace* trace) {
   }
   FillThreads(key, scope, kept, trace);
   HostCalls& out = trace->calls;
-  ReserveHuge(&out.start_ns, count);
-  ReserveHuge(&out.dur_ns, count);
-  ReserveHuge(&out.correlation, count);
-  ReserveHuge(&out.name, count);
-  ReserveHuge(&out.thread, count);
-  ReserveHuge(&out.kind, count);
+  out.start_ns.reserve(count);
+  out.dur_ns.reserve(count);
+  out.correlation.reserve(count);
+  out.name.reserve(count);
+  out.thread.reserve(count);
+  out.kind.reserve(count);
   std::vector<uint32_t> number(kept.size(), kNone);
   for (size_t i = 0; i < kept.size(); ++i) {
     if (kept[i] == 0) continue;

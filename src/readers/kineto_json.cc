@@ -12,6 +12,7 @@
 #include "readers/kineto_boundary.h"
 #include "readers/kineto_meta.h"
 #include "readers/kineto_scan.h"
+#include "readers/kineto_stream.h"
 #include "readers/text_blocks.h"
 
 namespace inferdiff {
@@ -109,11 +110,13 @@ std::string_view ReadEpilogue(std::string_view text, TextBlocks* blocks) {
   while (!blocks->final() && text.size() < kMostMetadata) {
     text = blocks->Next(text);
   }
-  return text;
+  return text.substr(0, kMostMetadata);
 }
 
-/// An object that ends with its brace, or an array.
+/// An object that ends with its brace, or an array; or more text than is looked
+/// at.
 bool IsWhole(std::string_view prologue, std::string_view epilogue) {
+  if (epilogue.size() == kMostMetadata) return true;
   const size_t first = prologue.find_first_not_of(" \n\r\t");
   if (first == prologue.npos || prologue[first] != '{') return true;
   const size_t last = epilogue.find_last_not_of(" \n\r\t");
@@ -156,7 +159,7 @@ void TakeEnds(std::string_view prologue, std::string_view epilogue,
   if (content->events.cut) return;
   content->metadata.Add(epilogue);
   if (HoldsEvents(epilogue)) {
-    content->left_out = std::min(epilogue.size(), kMostMetadata);
+    content->left_out = epilogue.size();
   }
   content->whole = IsWhole(prologue, epilogue);
 }
@@ -181,13 +184,12 @@ Content ReadPlain(const Input& input) {
 Content ReadCompressed(const Input& input) {
   Content content;
   const auto source = OpenCompressed(input.file, input.compression);
-  TextBlocks blocks(source.get(), input.tuning.window,
-                    input.options.threads != 1);
+  TextBlocks blocks(source.get(), kEndsBlock, false);
   const Prologue prologue = ReadPrologue(input.file, &blocks);
-  const std::string_view rest = ScanStream(
-      prologue.rest, &blocks, input.options.progress, &content.events);
+  StreamScan scan(source.get(), input.tuning.window, input.options.threads,
+                  input.options.progress);
+  const std::string rest = scan.Run(prologue.rest, &content.events);
   TakeEnds(prologue.text, ReadEpilogue(rest, &blocks), &content);
-  blocks.Finish();
   content.truncated = source->truncated();
   content.corrupt = source->corrupt();
   content.crc32 = source->DiskCrc32();

@@ -112,10 +112,10 @@ std::span<EventRecord> RecordStore::Store(
   if (records.empty()) return {};
   const size_t size = records.size();
   if (blocks->empty() || blocks->back().capacity - blocks->back().size < size) {
-    // Each is twice the one in front, up to a huge page.
+    // Each is four times the one in front, up to a huge page.
     constexpr size_t kFirst = size_t{32} << 10;
     constexpr size_t kMost = size_t{2} << 20;
-    const size_t usual = kFirst << std::min<size_t>(blocks->size(), 6);
+    const size_t usual = kFirst << 2 * std::min<size_t>(blocks->size(), 3);
     const size_t bytes =
         std::max(std::min(usual, kMost), size * sizeof(EventRecord));
     blocks->push_back({AllocateHuge(bytes), 0, bytes / sizeof(EventRecord)});

@@ -238,38 +238,4 @@ ScannedEvents ScanWindows(const InputFile& file, uint64_t array,
   return WindowScan(file, array, options, window).Run();
 }
 
-std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
-                            const std::function<void(double)>& progress,
-                            ScannedEvents* events) {
-  events->lexicons.push_back(std::make_unique<Lexicon>());
-  events->stores.push_back(std::make_unique<RecordStore>());
-  EventWalker walker;
-  RecordBatch batch;
-  batch.lexicon = events->lexicons.front().get();
-  using From = EventWalker::From;
-  auto from = From::kArray;
-  while (true) {
-    const auto [stop, at, lost] =
-        walker.Walk(text, 0, text.size() + 1, blocks->final(), from, &batch);
-    if (lost) {
-      from = From::kLost;
-    } else if (from != From::kArray || at != 0) {
-      from = From::kBetween;
-    }
-    events->batches.push_back(events->stores.front()->Keep(batch));
-    batch.Restart();
-    if (stop != EventWalker::Stop::kNeedText) {
-      events->cut = stop == EventWalker::Stop::kCut;
-      return text.substr(std::min(at, text.size()));
-    }
-    const size_t carried = text.size() - at;
-    text = blocks->Next(text.substr(at));
-    // A long carry doubles, so that every byte is looked at twice at most.
-    while (text.size() < 2 * carried && !blocks->final()) {
-      text = blocks->Next(text);
-    }
-    if (progress) progress(blocks->progress());
-  }
-}
-
 }  // namespace inferdiff

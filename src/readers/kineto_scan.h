@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of `traceEvents` of a whole file, by several threads or as a
-// stream.
+// The elements of `traceEvents` of a plain file, by several threads.
 //
 //   file    ....[e e e e|e e e e|e e e e]....
 //                       ^       ^
@@ -11,15 +10,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "base/input_file.h"
 #include "readers/kineto_records.h"
 #include "readers/reader.h"
-#include "readers/text_blocks.h"
 
 namespace inferdiff {
 
@@ -35,11 +31,5 @@ struct ScannedEvents {
 /// The elements of a plain file from `array` on.
 ScannedEvents ScanWindows(const InputFile& file, uint64_t array,
                           const ReadOptions& options, size_t window);
-
-/// The elements of a stream from `text` on, the last text of `blocks`. Returns
-/// the rest of that text, or of a later one, behind the array.
-std::string_view ScanStream(std::string_view text, TextBlocks* blocks,
-                            const std::function<void(double)>& progress,
-                            ScannedEvents* events);
 
 }  // namespace inferdiff

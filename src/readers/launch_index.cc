@@ -3,15 +3,14 @@
 
 #include <algorithm>
 
-#include "base/memory.h"
 #include "base/sort.h"
 #include "model/trace.h"
 
 namespace inferdiff {
 
 void LaunchIndex::Reserve(size_t count) {
-  ReserveHuge(&keys_, count);
-  ReserveHuge(&values_, count);
+  keys_.reserve(count);
+  values_.reserve(count);
 }
 
 void LaunchIndex::Add(int64_t key, uint32_t value) {

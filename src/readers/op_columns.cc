@@ -7,8 +7,6 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/memory.h"
-
 namespace inferdiff {
 namespace {
 
@@ -53,7 +51,7 @@ void GrowOps(size_t expected, GpuOps* ops) {
   const bool full = wanted > ops->start_ns.capacity();
   const size_t capacity = std::max(2 * wanted, expected);
   ForEachColumn(ops, [&](auto* column) {
-    if (full) ReserveHuge(column, capacity);
+    if (full) column->reserve(capacity);
     column->resize(wanted);
   });
 }
@@ -77,7 +75,7 @@ void SortOps(GpuOps* ops) {
   SortNearly(&order, before);
   ForEachColumn(ops, [&](auto* column) {
     std::decay_t<decltype(*column)> moved;
-    ReserveHuge(&moved, order.size());
+    moved.reserve(order.size());
     for (const uint32_t from : order) moved.push_back((*column)[from]);
     column->swap(moved);
   });

@@ -12,8 +12,8 @@ namespace inferdiff {
 struct ReadOptions {
   /// Threads for scanning; the result is the same for any number. 0 = all.
   unsigned threads = 0;
-  /// Called now and then from the calling thread with the share of the file
-  /// read so far (0..1). Empty = no progress wanted.
+  /// Called now and then, from one thread at a time, with the share of the
+  /// file read so far (0..1). Empty = no progress wanted.
   std::function<void(double)> progress;
 };
 

@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/memory.h"
 #include "readers/json_text.h"
 #include "readers/launch_index.h"
 #include "readers/op_columns.h"
@@ -188,7 +187,7 @@ std::vector<uint8_t> TraceSink::LinkOps(const Host& host, bool count,
   const LaunchIndex index = IndexOf(host.calls, count ? counters_ : nullptr);
   std::vector<uint8_t> linked(host.calls.size(), 0);
   GpuOps& ops = trace->ops;
-  ReserveHuge(&ops.launch, ops.size());
+  ops.launch.reserve(ops.size());
   size_t near = 0;
   for (const int64_t correlation : ops.correlation) {
     const uint32_t call =

@@ -51,6 +51,21 @@ TEST(KinetoThreads, DecodingAheadGivesWhatDecodingInTurnGives) {
     EXPECT_EQ(Outcome(packed, 2, window), one);
 }
 
+TEST(KinetoThreads, DamageInAStreamIsTheSameForAnyThreads) {
+  std::vector<std::string> events = Plain(1'000);
+  for (size_t i = 7; i < events.size(); i += 31) {
+    events[i].insert(events[i].size() / 2, 1, '"');
+    events[i + 3].pop_back();
+  }
+  const std::string text = TraceOf(events);
+  const std::string packed = Gzip(text);
+  const std::string one = Outcome(packed, 1, 1 << 16);
+  EXPECT_EQ(WithoutChecksum(one), WithoutChecksum(Outcome(text, 1, 1 << 16)));
+  for (const unsigned threads : {2, 3, 8})
+    for (const size_t window : {300, 2'000, 20'000})
+      EXPECT_EQ(Outcome(packed, threads, window), one);
+}
+
 TEST(KinetoThreads, ErrorsOfTheDecodingThreadArrive) {
   EXPECT_EQ(Outcome(Gzip("{\"a\": 1}"), 2, 2'000), "no-trace-events");
   std::string cut = Gzip(TraceOf(Plain(2'000)));
