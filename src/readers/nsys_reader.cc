@@ -3,11 +3,13 @@
 
 #include <fmt/core.h>
 
+#include <future>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "readers/nsys_names.h"
 #include "readers/nsys_targets.h"
 #include "readers/recent_ids.h"
@@ -71,7 +73,20 @@ class NsysReader {
     kFirstOwn
   };
 
-  void ReadCalls();
+  /// A call of CUDA that somebody asks for.
+  struct CallRow {
+    int64_t start_ns, end_ns, correlation, thread;
+    uint64_t rowid;
+    uint32_t text;  // of strings_
+    bool is_timed;
+  };
+  struct Calls {
+    std::vector<CallRow> rows;
+    ImportCounters counters;
+  };
+
+  Calls ReadCalls() const;
+  void TakeCalls();
   template <typename Name>
   void ReadOps(SqliteRows* rows, OpKind kind, const Name& name);
   void ReadKernels();
@@ -83,7 +98,7 @@ class NsysReader {
   void NameLanes();
 
   NameId KernelName(const SqliteRows& rows);
-  int64_t ProcessIn(const SqliteRows& rows) const;
+  int64_t ProcessIn(const SqliteRows& rows);
   uint32_t ProcessOf(int64_t process);
   uint32_t ThreadOf(int64_t global_id);
   uint32_t LaneOf(const LaneKey& key);
@@ -104,9 +119,10 @@ class NsysReader {
   NsysTargets targets_;
   RecentIds<LaneKey> lanes_;
   RecentIds<ThreadKey> threads_;
-  std::set<int64_t> host_processes_;        // that call CUDA
+  std::set<int64_t> host_processes_;        // that call CUDA, once taken
   std::vector<int64_t> process_of_device_;  // by the sink's device
   uint64_t graph_launches_ = 0;
+  std::future<Calls> calls_;  // not valid once they are taken
 };
 
 uint32_t NsysReader::ProcessOf(int64_t process) {
@@ -137,39 +153,64 @@ uint32_t NsysReader::LaneOf(const LaneKey& key) {
 
 /// Of a row of GPU work. Without a column for it, the only process that calls
 /// CUDA is meant.
-int64_t NsysReader::ProcessIn(const SqliteRows& rows) const {
+int64_t NsysReader::ProcessIn(const SqliteRows& rows) {
   const int64_t id = rows.Int(kProcess);
   if (id != 0) return NsysProcessOf(id);
+  TakeCalls();
   return host_processes_.size() == 1 ? *host_processes_.begin() : 0;
 }
 
-void NsysReader::ReadCalls() {
-  SqliteRows rows(database_, kCalls,
+/// On a connection of its own: nothing that another thread uses is changed.
+NsysReader::Calls NsysReader::ReadCalls() const {
+  Calls calls;
+  SqliteDatabase database(database_);
+  SqliteRows rows(&database, kCalls,
                   {"start", "end", "globalTid", "correlationId", "nameId"},
-                  counters_);
-  while (rows.Next()) {
-    const SqliteStrings::HostCall call = strings_.CallOf(rows.Int(4), &sink_);
-    if (!call.use.kept) continue;
-    const int64_t process = NsysProcessOf(rows.Int(2));
+                  &calls.counters);
+  enum class Use : uint8_t { kUnknown, kKept, kNotKept };
+  std::vector<Use> use_of(strings_.size(), Use::kUnknown);
+  rows.ForEach([&] {
+    const uint32_t text = strings_.Find(rows.Int(4));
+    if (text == kNone) return;
+    Use& use = use_of[text];
+    if (use == Use::kUnknown) {
+      const bool kept = UseOfCall(strings_.TextAt(text)).kept;
+      use = kept ? Use::kKept : Use::kNotKept;
+    }
+    if (use == Use::kNotKept) return;
+    calls.rows.push_back({rows.Int(0), rows.Int(1), rows.Int(3), rows.Int(2),
+                          static_cast<uint64_t>(rows.rowid()), text,
+                          rows.IsInt(0) && rows.IsInt(1)});
+  });
+  return calls;
+}
+
+/// Waits for the calls.
+void NsysReader::TakeCalls() {
+  if (!calls_.valid()) return;
+  const Calls calls = calls_.get();
+  counters_->Merge(calls.counters);
+  for (const CallRow& row : calls.rows) {
+    const SqliteStrings::HostCall call = strings_.CallAt(row.text, &sink_);
+    const int64_t process = NsysProcessOf(row.thread);
     if (host_processes_.size() != 1 || *host_processes_.begin() != process)
       host_processes_.insert(process);
     if (call.use.kind == CallKind::kGraphLaunch) ++graph_launches_;
-    if (!rows.IsInt(0) || !rows.IsInt(1)) {
+    if (!row.is_timed) {
       counters_->Add(Counter::kMalformedRecord);
       continue;
     }
-    sink_.AddCall({rows.Int(0), rows.Int(1), rows.Int(3),
-                   static_cast<uint64_t>(rows.rowid()), call.name,
-                   ThreadOf(rows.Int(2)), call.use.kind});
+    sink_.AddCall({row.start_ns, row.end_ns, row.correlation, row.rowid,
+                   call.name, ThreadOf(row.thread), call.use.kind});
   }
 }
 
 template <typename Name>
 void NsysReader::ReadOps(SqliteRows* rows, OpKind kind, const Name& name) {
-  while (rows->Next()) {
+  rows->ForEach([&] {
     if (!rows->IsInt(kStart) || !rows->IsInt(kEnd)) {
       counters_->Add(Counter::kMissingField);
-      continue;
+      return;
     }
     LaneKey lane;
     lane.process = ProcessIn(*rows);
@@ -179,7 +220,7 @@ void NsysReader::ReadOps(SqliteRows* rows, OpKind kind, const Name& name) {
     sink_.AddOp({rows->Int(kStart), rows->Int(kEnd), rows->Int(kCorrelation),
                  static_cast<uint64_t>(rows->rowid()), name(*rows),
                  LaneOf(lane), kind});
-  }
+  });
 }
 
 NameId NsysReader::KernelName(const SqliteRows& rows) {
@@ -230,13 +271,13 @@ void NsysReader::ReadMemsets() {
 NsysReader::RangeTypes NsysReader::ReadRangeTypes() {
   RangeTypes types;
   SqliteRows rows(database_, "ENUM_NSYS_EVENT_TYPE", {"id", "name"}, counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const std::string_view name = rows.Text(1);
     if (name == "NvtxPushPopRange") types.push_pop = rows.Int(0);
     if (name == "NvtxStartEndRange") types.start_end = rows.Int(0);
     if (name == "NvtxPushRange") types.push = rows.Int(0);
     if (name == "NvtxStartRange") types.start = rows.Int(0);
-  }
+  });
   return types;
 }
 
@@ -245,23 +286,23 @@ void NsysReader::ReadRanges() {
   SqliteRows rows(database_, kRanges,
                   {"start", "end", "eventType", "globalTid", "text", "textId"},
                   counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const int64_t type = rows.Int(2);
     const bool whole = type == types.push_pop || type == types.start_end;
-    if (!whole && type != types.push && type != types.start) continue;
+    if (!whole && type != types.push && type != types.start) return;
     if (!whole || !rows.IsInt(0) || !rows.IsInt(1)) {
       counters_->Add(Counter::kOpenRange);
-      continue;
+      return;
     }
     const NameId name = rows.IsText(4) ? sink_.Name(rows.Text(4))
                                        : strings_.Name(rows.Int(5), &sink_);
     if (name == kNone) {
       counters_->Add(Counter::kDanglingName);
-      continue;
+      return;
     }
     sink_.AddRange(ThreadOf(rows.Int(3)), rows.Int(0), rows.Int(1), name,
                    static_cast<uint64_t>(rows.rowid()));
-  }
+  });
 }
 
 /// Graphs that were captured as a whole: there is a row for each launch at
@@ -269,7 +310,7 @@ void NsysReader::ReadRanges() {
 void NsysReader::CheckGraphs() {
   uint64_t launches = 0;
   SqliteRows rows(database_, kGraphs, {}, counters_);
-  while (rows.Next()) ++launches;
+  rows.ForEach([&] { ++launches; });
   if (launches == 0 && !HasGraphOps()) launches = graph_launches_;
   if (launches == 0) return;
   counters_->Add(Counter::kGraphAsWhole, launches);
@@ -310,10 +351,14 @@ void NsysReader::NameLanes() {
 
 void NsysReader::Run() {
   file_->format = "Nsight Systems SQLite";
-  ReadCalls();
+  const bool alone = ThreadCount(database_->threads()) == 1;
+  calls_ = std::async(alone ? std::launch::deferred
+                            : std::launch::async | std::launch::deferred,
+                      [this] { return ReadCalls(); });
   ReadKernels();
   ReadCopies();
   ReadMemsets();
+  TakeCalls();
   ReadRanges();
   const std::set<int64_t> processes(process_of_device_.begin(),
                                     process_of_device_.end());

@@ -48,27 +48,27 @@ NsysTargets::NsysTargets(SqliteDatabase* database, ImportCounters* counters) {
 void NsysTargets::ReadGpus(SqliteDatabase* database, ImportCounters* counters) {
   SqliteRows gpus(database, "TARGET_INFO_GPU", {"id", "name", "smCount"},
                   counters);
-  while (gpus.Next()) {
+  gpus.ForEach([&] {
     Gpu gpu{RepairText(gpus.Text(1)).text, std::nullopt};
     if (gpus.IsInt(2)) gpu.sm_count = gpus.Int(2);
     gpus_.emplace(gpus.Int(0), std::move(gpu));
-  }
+  });
   SqliteRows devices(database, "TARGET_INFO_CUDA_DEVICE",
                      {"gpuId", "cudaId", "pid"}, counters);
-  while (devices.Next()) {
-    if (!devices.IsInt(0) || !devices.IsInt(1) || !devices.IsInt(2)) continue;
+  devices.ForEach([&] {
+    if (!devices.IsInt(0) || !devices.IsInt(1) || !devices.IsInt(2)) return;
     gpu_of_.emplace(std::pair(devices.Int(2), devices.Int(1)), devices.Int(0));
-  }
+  });
 }
 
 void NsysTargets::ReadRanks(SqliteDatabase* database,
                             ImportCounters* counters) {
   SqliteRows ranks(database, "MPI_RANKS", {"globalTid", "rank"}, counters);
-  while (ranks.Next()) {
-    if (!ranks.IsInt(0) || !ranks.IsInt(1)) continue;
-    if (ranks.Int(1) < 0 || ranks.Int(1) > kMostRanks) continue;
+  ranks.ForEach([&] {
+    if (!ranks.IsInt(0) || !ranks.IsInt(1)) return;
+    if (ranks.Int(1) < 0 || ranks.Int(1) > kMostRanks) return;
     rank_of_.emplace(NsysProcessOf(ranks.Int(0)), ranks.Int(1));
-  }
+  });
 }
 
 void NsysTargets::ReadEnvironment(SqliteDatabase* database,
@@ -79,23 +79,23 @@ void NsysTargets::ReadEnvironment(SqliteDatabase* database,
                        std::optional<int64_t>* to) {
     if (found) *to = found;
   };
-  while (capture.Next()) {
-    if (capture.Text(0) != "PROCESS_0:ENVIRONMENT_VARIABLE") continue;
+  capture.ForEach([&] {
+    if (capture.Text(0) != "PROCESS_0:ENVIRONMENT_VARIABLE") return;
     const std::string_view text = capture.Text(1);
     take(SettingOf(text, "RANK"), &rank_);
     take(SettingOf(text, "OMPI_COMM_WORLD_RANK"), &rank_);
     take(SettingOf(text, "WORLD_SIZE"), &world_size_);
     take(SettingOf(text, "OMPI_COMM_WORLD_SIZE"), &world_size_);
-  }
+  });
   SqliteRows system(database, "TARGET_INFO_SYSTEM_ENV", {"name", "value"},
                     counters);
-  while (system.Next()) {
-    if (system.Text(0) != "CudaDriverVersion") continue;
+  system.ForEach([&] {
+    if (system.Text(0) != "CudaDriverVersion") return;
     const auto version = NumberOf(system.Text(1));  // 13000 = 13.0
     if (version && *version > 0)
       driver_ = fmt::format("CUDA driver {}.{}", *version / 1000,
                             *version % 1000 / 10);
-  }
+  });
 }
 
 void NsysTargets::ReadTimes(SqliteDatabase* database,
@@ -104,21 +104,24 @@ void NsysTargets::ReadTimes(SqliteDatabase* database,
   bool absolute = false;
   SqliteRows parameters(database, "META_DATA_EXPORT", {"name", "value"},
                         counters);
-  while (parameters.Next()) {
+  parameters.ForEach([&] {
     if (parameters.Text(0) == "EXPORT_PARAM_TIME_NORMALIZE")
       absolute = parameters.Text(1) == "true";
     if (parameters.Text(0) == "EXPORT_PARAM_TIME_SHIFT")
       shift = NumberOf(parameters.Text(1)).value_or(0);
-  }
+  });
   SqliteRows session(database, "TARGET_INFO_SESSION_START_TIME", {"utcEpochNs"},
                      counters);
-  if (absolute || !session.Next()) return;
+  std::optional<int64_t> start;  // of the first one
+  session.ForEach([&] {
+    if (!start) start = session.Int(0);
+  });
+  if (absolute || !start) return;
   // Real ones are below 2^62, and so is every time of an event.
   constexpr int64_t kLatest = int64_t{1} << 62;
-  const int64_t start = session.Int(0);
-  if (start >= 0 && start < kLatest && shift > -kLatest / 2 &&
+  if (*start >= 0 && *start < kLatest && shift > -kLatest / 2 &&
       shift < kLatest / 2) {
-    base_time_ns_ = start - shift;
+    base_time_ns_ = *start - shift;
   }
 }
 

@@ -121,7 +121,7 @@ class RocpdRun {
 bool RocpdRun::HasStreams() {
   SqliteRows rows(database_, "rocpd_info_stream" + suffix_, {"id"}, counters_);
   bool found = false;
-  while (rows.Next()) found |= rows.Int(0) != 0;
+  rows.ForEach([&] { found |= rows.Int(0) != 0; });
   return found;
 }
 
@@ -239,11 +239,11 @@ void RocpdRun::ReadDispatches() {
       {"start", "end", "start_id", "end_id", "track_id", "event_id", "pid",
        "tid", "agent_id", "queue_id", "stream_id", "kernel_id"},
       counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     RocpdPlace place = PlaceOf(rows);
     place.thread = RocpdPlace::kUnknown;
     AddOp(rows, place, KernelName(rows.Int(kFirstOwn)), OpKind::kKernel);
-  }
+  });
 }
 
 /// A copy is the GPU's that receives it, else the GPU's that sends it.
@@ -253,7 +253,7 @@ void RocpdRun::ReadCopies() {
                    "pid", "tid", "agent_id", "queue_id", "stream_id", "name_id",
                    "dst_agent_id", "src_agent_id"},
                   counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     RocpdPlace place = PlaceOf(rows);
     place.thread = RocpdPlace::kUnknown;
     for (const size_t column : {kFirstOwn + 2, kFirstOwn + 1}) {
@@ -263,7 +263,7 @@ void RocpdRun::ReadCopies() {
     }
     AddOp(rows, place, strings_.Name(rows.Int(kFirstOwn), sink_),
           OpKind::kMemcpy);
-  }
+  });
 }
 
 void RocpdRun::ReadRegions() {
@@ -272,16 +272,16 @@ void RocpdRun::ReadRegions() {
       {"start", "end", "start_id", "end_id", "track_id", "event_id", "pid",
        "tid", "agent_id", "queue_id", "stream_id", "name_id"},
       counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const SqliteStrings::HostCall call =
         strings_.CallOf(rows.Int(kFirstOwn), sink_);
     const NameId marker =
         call.use.kept ? kNone : events_.MarkerOf(rows.Int(kEvent));
-    if (!call.use.kept && marker == kNone) continue;
+    if (!call.use.kept && marker == kNone) return;
     const auto times = TimesOf(rows);
     if (!times) {
       counters_->Add(Counter::kMalformedRecord);
-      continue;
+      return;
     }
     RocpdPlace place;
     place = PlaceOf(rows);
@@ -295,7 +295,7 @@ void RocpdRun::ReadRegions() {
                       events_.CorrelationOf(rows.Int(kEvent)), ordinal,
                       call.name, ThreadOf(place), call.use.kind});
     }
-  }
+  });
 }
 
 void RocpdRun::Read() {

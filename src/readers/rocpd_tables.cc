@@ -65,11 +65,11 @@ std::vector<int64_t> SqliteNumbers::Load(SqliteDatabase* database,
                                          ImportCounters* counters) {
   std::vector<int64_t> ids;
   SqliteRows rows(database, table, {id, value}, counters);
-  while (rows.Next()) {
-    if (!rows.IsInt(0) || !rows.IsInt(1)) continue;
+  rows.ForEach([&] {
+    if (!rows.IsInt(0) || !rows.IsInt(1)) return;
     ids.push_back(rows.Int(0));
     values_.push_back(rows.Int(1));
-  }
+  });
   return ids;
 }
 
@@ -98,7 +98,7 @@ std::vector<int64_t> RocpdEvents::Load(SqliteDatabase* database,
   std::vector<int64_t> ids;
   SqliteRows rows(database, "rocpd_event" + suffix,
                   {"id", "stack_id", "category_id", "extdata"}, counters);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const auto [category, fresh] = is_marker.emplace(rows.Int(2), false);
     if (fresh) {
       const auto name = categories.Text(rows.Int(2));
@@ -107,7 +107,7 @@ std::vector<int64_t> RocpdEvents::Load(SqliteDatabase* database,
     ids.push_back(rows.Int(0));
     correlation_.push_back(rows.Int(1));
     marker_.push_back(category->second ? MessageOf(rows.Text(3), sink) : kNone);
-  }
+  });
   return ids;
 }
 
@@ -129,7 +129,7 @@ std::map<int64_t, RocpdAgent> ReadRocpdAgents(SqliteDatabase* database,
                   {"id", "type", "absolute_index", "product_name", "model_name",
                    "name", "extdata"},
                   counters);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     RocpdAgent agent;
     agent.is_gpu = rows.Text(1) == "GPU";
     agent.number = rows.IsInt(2) ? rows.Int(2) : rows.Int(0);
@@ -141,7 +141,7 @@ std::map<int64_t, RocpdAgent> ReadRocpdAgents(SqliteDatabase* database,
     if (count != data.end() && count->is_number_integer())
       agent.cu_count = count->get<int64_t>();
     agents.emplace(rows.Int(0), std::move(agent));
-  }
+  });
   return agents;
 }
 
@@ -151,7 +151,7 @@ std::map<int64_t, RocpdProcess> ReadRocpdProcesses(SqliteDatabase* database,
   std::map<int64_t, RocpdProcess> processes;
   SqliteRows rows(database, "rocpd_info_process" + suffix,
                   {"id", "pid", "environment"}, counters);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     RocpdProcess process;
     process.pid = rows.IsInt(1) ? rows.Int(1) : rows.Int(0);
     const nlohmann::json environment = Parsed(rows.Text(2));
@@ -159,7 +159,7 @@ std::map<int64_t, RocpdProcess> ReadRocpdProcesses(SqliteDatabase* database,
     process.world_size =
         SettingOf(environment, "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE");
     processes.emplace(rows.Int(0), process);
-  }
+  });
   return processes;
 }
 
@@ -170,11 +170,11 @@ std::map<int64_t, RocpdPlace> ReadRocpdTracks(SqliteDatabase* database,
   SqliteRows rows(database, "rocpd_track" + suffix,
                   {"id", "pid", "tid", "agent_id", "queue_id", "stream_id"},
                   counters);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     tracks.emplace(rows.Int(0),
                    RocpdPlace{IdOf(rows, 1), IdOf(rows, 2), IdOf(rows, 3),
                               IdOf(rows, 4), IdOf(rows, 5)});
-  }
+  });
   return tracks;
 }
 

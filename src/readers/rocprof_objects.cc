@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "readers/rocprof_objects.h"
 
+#include "readers/digits.h"
 #include "readers/json_fields.h"
 #include "readers/kineto_boundary.h"
+#include "readers/kineto_event_reader.h"
 #include "readers/rocprof_number.h"
 
 namespace inferdiff {
@@ -45,6 +47,28 @@ struct RecordFields {
   bool has_start = false, has_end = false, out_of_range = false;
 };
 
+/// The part of a record that has a name of its own: "dispatch_info" and the
+/// like, `key` in it.
+void ReadInner(std::string_view parent, std::string_view key,
+               std::string_view value, RecordFields* fields) {
+  RocprofPlace& place = fields->place;
+  if (key == "handle") {
+    if (parent == "agent_id" || parent == "src_agent_id") {
+      ReadRocprofNumber(value, &place.agent);
+    } else if (parent == "queue_id") {
+      ReadRocprofNumber(value, &place.queue);
+    } else if (parent == "dst_agent_id") {
+      ReadRocprofNumber(value, &place.destination);
+    } else if (parent == "stream_id") {
+      place.has_stream = ReadRocprofNumber(value, &place.stream);
+    }
+  } else if (key == "internal") {
+    ReadRocprofNumber(value, &fields->correlation);
+  } else if (key == "kernel_id") {
+    ReadRocprofNumber(value, &fields->kernel);
+  }
+}
+
 bool ReadRecord(std::string_view text, RecordFields* fields) {
   const auto time = [&](std::string_view value, int64_t* ns) {
     const bool good = ReadRocprofNumber(value, ns);
@@ -54,35 +78,46 @@ bool ReadRecord(std::string_view text, RecordFields* fields) {
   };
   return ForEachField(text, [&](std::string_view parent, std::string_view key,
                                 std::string_view value, bool) {
-    if (key == "handle") {
-      RocprofPlace& place = fields->place;
-      if (parent == "agent_id" || parent == "src_agent_id") {
-        ReadRocprofNumber(value, &place.agent);
-      } else if (parent == "queue_id") {
-        ReadRocprofNumber(value, &place.queue);
-      } else if (parent == "dst_agent_id") {
-        ReadRocprofNumber(value, &place.destination);
-      } else if (parent == "stream_id") {
-        place.has_stream = ReadRocprofNumber(value, &place.stream);
-      }
-    } else if (parent.empty()) {
-      if (key == "start_timestamp") {
-        fields->has_start = time(value, &fields->start_ns);
-      } else if (key == "end_timestamp") {
-        fields->has_end = time(value, &fields->end_ns);
-      } else if (key == "kind") {
-        ReadRocprofNumber(value, &fields->kind);
-      } else if (key == "operation") {
-        ReadRocprofNumber(value, &fields->operation);
-      } else if (key == "thread_id") {
-        ReadRocprofNumber(value, &fields->thread);
-      }
-    } else if (key == "internal") {
-      ReadRocprofNumber(value, &fields->correlation);
-    } else if (key == "kernel_id") {
-      ReadRocprofNumber(value, &fields->kernel);
+    if (!parent.empty() || key == "handle") {
+      ReadInner(parent, key, value, fields);
+    } else if (key == "start_timestamp") {
+      fields->has_start = time(value, &fields->start_ns);
+    } else if (key == "end_timestamp") {
+      fields->has_end = time(value, &fields->end_ns);
+    } else if (key == "kind") {
+      ReadRocprofNumber(value, &fields->kind);
+    } else if (key == "operation") {
+      ReadRocprofNumber(value, &fields->operation);
+    } else if (key == "thread_id") {
+      ReadRocprofNumber(value, &fields->thread);
     }
   });
+}
+
+/// Moves `text` behind `key` and the number behind that. False: there is
+/// something else.
+bool SkipNumber(std::string_view key, std::string_view* text,
+                uint64_t* number) {
+  if (text->substr(0, key.size()) != key) return false;
+  const char* const begin = text->data() + key.size();
+  const char* const end = SkipDigits(begin);
+  int64_t value = 0;
+  if (!ParsePaddedDigits({begin, static_cast<size_t>(end - begin)}, &value)) {
+    return false;
+  }
+  *number = static_cast<uint64_t>(value);
+  text->remove_prefix(static_cast<size_t>(end - text->data()));
+  return true;
+}
+
+/// Kind and operation of a record that is written as all are:
+/// {"size":48,"kind":5,"operation":212, ...
+bool ReadHead(std::string_view text, uint64_t* kind, uint64_t* operation) {
+  uint64_t size = 0;
+  return SkipNumber("{\"size\":", &text, &size) &&
+         SkipNumber(",\"kind\":", &text, kind) &&
+         SkipNumber(",\"operation\":", &text, operation) &&
+         text.substr(0, 1) == ",";
 }
 
 }  // namespace
@@ -230,6 +265,7 @@ void RocprofObjects::Take(std::string_view object) {
     case RocprofArray::kAgents:
     case RocprofArray::kMetadata:
       part().others.emplace_back(taken_, object);
+      part().others.back().second.append(kTextPadding, ' ');
       break;
     case RocprofArray::kNowhere:
     case RocprofArray::kOther:
@@ -366,20 +402,10 @@ bool RocprofObjects::TakeCall(std::string_view text, bool is_range) {
   RocprofOrdinals& passed = stretch_->passed;
   const uint64_t ordinal = is_range ? passed.ranges++ : passed.calls++;
   RecordFields fields;
-  if (!is_range) {
-    // Most calls launch nothing: what they are stands in front.
-    bool has_kind = false;
-    bool kept = true;
-    ForEachField(text, [&](std::string_view parent, std::string_view key,
-                           std::string_view value, bool) {
-      if (!parent.empty()) return true;
-      if (key == "kind") has_kind = ReadRocprofNumber(value, &fields.kind);
-      if (key != "operation") return true;
-      kept = !has_kind || !ReadRocprofNumber(value, &fields.operation) ||
-             IsKept(fields.kind, fields.operation);
-      return false;
-    });
-    if (!kept) return true;
+  // Most calls launch nothing: what they are stands in front.
+  if (!is_range && ReadHead(text, &fields.kind, &fields.operation) &&
+      !IsKept(fields.kind, fields.operation)) {
+    return true;
   }
   if (!ReadRecord(text, &fields)) return false;
   if (!is_range && !IsKept(fields.kind, fields.operation)) return true;

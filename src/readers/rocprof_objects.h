@@ -66,7 +66,8 @@ struct RocprofPart {
   std::span<TraceSink::Call> calls, ranges;
   std::vector<std::pair<uint32_t, uint32_t>> symbols;  // kernel id, text
   std::vector<std::pair<int64_t, uint32_t>> messages;  // correlation, text
-  std::vector<std::pair<RocprofArray, std::string>> others;  // as written
+  /// As written, and kTextPadding spaces.
+  std::vector<std::pair<RocprofArray, std::string>> others;
   const RocprofNumbers* numbers = nullptr;
 };
 

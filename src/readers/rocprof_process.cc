@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "readers/json_fields.h"
+#include "readers/kineto_event_reader.h"
 #include "readers/rocprof_number.h"
 
 namespace inferdiff {
@@ -19,7 +20,8 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
 
 void RocprofProcess::Add(RocprofPart part, const RocprofOrdinals& first,
                          ImportCounters* counters) {
-  for (const auto& [array, text] : part.others) {
+  for (const auto& [array, padded] : part.others) {
+    const std::string_view text(padded.data(), padded.size() - kTextPadding);
     const bool good = array == RocprofArray::kMetadata ? TakeMetadata(text)
                       : array == RocprofArray::kAgents ? TakeAgent(text)
                                                        : TakeKind(text);
@@ -182,7 +184,13 @@ RocprofBatch RocprofProcess::BatchOfCalls(Part* part) {
     part->rows.calls[kept++] = call;
   }
   batch.calls = part->rows.calls.first(kept);
-  kept = 0;
+  return batch;
+}
+
+RocprofBatch RocprofProcess::BatchOfRanges(Part* part) {
+  RocprofBatch batch;
+  batch.lexicon = lexicon_;
+  size_t kept = 0;
   for (TraceSink::Call range : part->rows.ranges) {
     if (!StartsWith(KindName(range.name), "MARKER_CORE")) continue;
     NameId name = MessageOf(range.correlation);
@@ -202,12 +210,14 @@ void RocprofProcess::Finish(std::vector<RocprofBatch>* batches,
   std::stable_sort(
       messages_.begin(), messages_.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });
+  // By kind, so that nothing depends on where the parts begin.
   for (const bool copies : {false, true}) {
     for (const Part& part : parts_) {
       batches->push_back(BatchOfOps(part, copies));
     }
   }
   for (Part& part : parts_) batches->push_back(BatchOfCalls(&part));
+  for (Part& part : parts_) batches->push_back(BatchOfRanges(&part));
   for (auto& [handle, agent] : agents_) agents->push_back(std::move(agent));
 }
 

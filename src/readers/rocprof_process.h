@@ -59,6 +59,7 @@ class RocprofProcess {
   uint32_t ThreadOf(const RocprofNumbers& numbers, uint32_t thread);
   RocprofBatch BatchOfOps(const Part& part, bool copies);
   RocprofBatch BatchOfCalls(Part* part);
+  RocprofBatch BatchOfRanges(Part* part);
 
   RocprofLexicon* lexicon_;
   std::vector<Part> parts_;

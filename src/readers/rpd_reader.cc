@@ -124,13 +124,13 @@ class RpdReader {
 
 void RpdReader::ReadStride() {
   SqliteRows rows(database_, "rocpd_metadata", {"tag", "value"}, counters_);
-  while (rows.Next()) {
-    if (rows.Text(0) != "pid_stride") continue;
+  rows.ForEach([&] {
+    if (rows.Text(0) != "pid_stride") return;
     const std::string_view text = rows.Text(1);
     int64_t stride = 0;
     std::from_chars(text.data(), text.data() + text.size(), stride);
     if (stride > 0) pid_stride_ = stride;
-  }
+  });
 }
 
 /// Marks, which have no duration, are none.
@@ -149,7 +149,7 @@ void RpdReader::ReadCalls() {
                   {"pid", "tid", "start", "end", "apiName_id", "args_id",
                    "category_id", "domain_id", "id"},
                   counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const int64_t name = rows.Int(4);
     const SqliteStrings::HostCall call = strings_.CallOf(name, &sink_);
     const ThreadKey thread{rows.Int(0), rows.Int(1)};
@@ -163,7 +163,7 @@ void RpdReader::ReadCalls() {
       if (!fresh && session->second != thread.process)
         session->second = kSeveral;
     }
-    if (!call.use.kept && !is_range) continue;
+    if (!call.use.kept && !is_range) return;
     if (!rows.IsInt(2) || !rows.IsInt(3)) {
       counters_->Add(Counter::kMalformedRecord);
     } else if (is_range) {
@@ -173,7 +173,7 @@ void RpdReader::ReadCalls() {
       sink_.AddCall({rows.Int(2), rows.Int(3), rows.Int(8), ordinal, call.name,
                      ThreadOf(thread), call.use.kind});
     }
-  }
+  });
 }
 
 /// Markers have their text in the arguments, PyTorch's ranges in the name.
@@ -201,11 +201,11 @@ void RpdReader::ReadMarkers() {
       database_,
       database_->HasTable("rocpd_ustring") ? "rocpd_ustring" : "rocpd_string",
       {"id", "string"}, counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const uint32_t first = index.Find(rows.Int(0));
     if (first != kNone && rows.IsText(1))
       names[first] = sink_.Name(rows.Text(1));
-  }
+  });
   for (const Marker& marker : markers_) {
     const NameId name = names[index.Find(marker.args)];
     if (name == kNone) {
@@ -221,12 +221,12 @@ void RpdReader::ReadLinks() {
   const IdTable calls(api_ids_);
   std::vector<int64_t> ops;
   SqliteRows rows(database_, "rocpd_api_ops", {"api_id", "op_id"}, counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const uint32_t call = calls.Find(rows.Int(0));
-    if (call == kNone) continue;  // the op counts as unlinked
+    if (call == kNone) return;  // the op counts as unlinked
     ops.push_back(rows.Int(1));
     link_calls_.push_back(call);
-  }
+  });
   link_of_op_ = IdTable(ops);
 }
 
@@ -256,14 +256,14 @@ void RpdReader::ReadOps() {
       database_, "rocpd_op",
       {"gpuId", "queueId", "start", "end", "description_id", "opType_id", "id"},
       counters_);
-  while (rows.Next()) {
+  rows.ForEach([&] {
     const auto described = strings_.Text(rows.Int(4));
     const auto type = strings_.Text(rows.Int(5));
     const OpType kind = TypeOf(type.value_or(""), described.value_or(""));
-    if (!kind.is_work) continue;
+    if (!kind.is_work) return;
     if (!rows.IsInt(2) || !rows.IsInt(3)) {
       counters_->Add(Counter::kMissingField);
-      continue;
+      return;
     }
     NameId name = OpName(rows, described.value_or(""), type.value_or(""));
     if (name == kNone) {
@@ -274,7 +274,7 @@ void RpdReader::ReadOps() {
     sink_.AddOp({rows.Int(2), rows.Int(3), call.api,
                  static_cast<uint64_t>(rows.rowid()), name,
                  LaneOf({call.process, rows.Int(0), rows.Int(1)}), kind.kind});
-  }
+  });
 }
 
 uint32_t RpdReader::ProcessOf(int64_t pid) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/crc32.h"
+#include "base/parallel.h"
 #include "base/unpacked_file.h"
 
 namespace inferdiff {
@@ -108,7 +109,30 @@ std::string ColumnSql(std::string_view names,
   return count > 1 ? "coalesce(" + sql + ")" : sql;
 }
 
+constexpr char kRowFunction[] = "inferdiff_row";
+
 }  // namespace
+
+/// What SQLite calls with each row: no exception may pass.
+struct SqliteRowFunction {
+  static void Step(sqlite3_context* context, int, sqlite3_value** values) {
+    SqliteRows* const rows =
+        static_cast<SqliteDatabase*>(sqlite3_user_data(context))->rows_;
+    try {
+      rows->TakeRow(values);
+    } catch (...) {
+      rows->thrown_ = std::current_exception();
+      sqlite3_result_error_code(context, SQLITE_ABORT);
+    }
+  }
+  static void Final(sqlite3_context* context) { sqlite3_result_null(context); }
+
+  static void Register(sqlite3* database, SqliteDatabase* self) {
+    sqlite3_create_function_v2(database, kRowFunction, -1,
+                               SQLITE_UTF8 | SQLITE_DIRECTONLY, self, nullptr,
+                               Step, Final, nullptr);
+  }
+};
 
 InputError SqliteDatabase::Bad(const std::string& what) const {
   return InputError("bad-database", path_,
@@ -118,19 +142,32 @@ InputError SqliteDatabase::Bad(const std::string& what) const {
 }
 
 SqliteDatabase::SqliteDatabase(const InputFile& file, Compression compression,
-                               std::function<void(double)> progress)
-    : path_(file.path()), file_(&file), progress_(std::move(progress)) {
+                               const ReadOptions& options)
+    : path_(file.path()), file_(&file), options_(options) {
   if (compression == Compression::kPlain) {
     CheckUnused(path_);
     CheckWhole(file, false);
-    crc32_ = CrcOf(file);
+    const bool alone = ThreadCount(options.threads) == 1;
+    crc32_ = std::async(alone ? std::launch::deferred
+                              : std::launch::async | std::launch::deferred,
+                        [&file] { return CrcOf(file); });
   } else {
     const auto source = OpenCompressed(file, compression);
     unpacked_ = Unpack(source.get(), file, MostUnpacked(file.size()));
     file_ = unpacked_.get();
     CheckWhole(*file_, source->truncated() || source->corrupt());
-    crc32_ = source->DiskCrc32();
+    const uint32_t crc = source->DiskCrc32();
+    crc32_ = std::async(std::launch::deferred, [crc] { return crc; });
   }
+  Open();
+}
+
+SqliteDatabase::SqliteDatabase(const SqliteDatabase* other)
+    : path_(other->path_), file_(other->file_) {
+  Open();
+}
+
+void SqliteDatabase::Open() {
   handle_ = std::make_unique<SqliteFile>(file_);
   const int opened = sqlite3_open_v2(
       "database", &database_,
@@ -149,6 +186,7 @@ SqliteDatabase::SqliteDatabase(const InputFile& file, Compression compression,
 SqliteDatabase::~SqliteDatabase() { sqlite3_close_v2(database_); }
 
 void SqliteDatabase::Configure() {
+  SqliteRowFunction::Register(database_, this);
   for (const auto& [option, value] :
        {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1),
         std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
@@ -219,7 +257,7 @@ SqliteRows::SqliteRows(SqliteDatabase* database, std::string_view table,
   place_.assign(columns.size(), -1);
   if (!database->HasTable(table)) return;
   const auto known = database->ColumnsOf(table);
-  std::string sql = "SELECT rowid";
+  std::string sql = "SELECT " + std::string(kRowFunction) + "(rowid";
   int next = 1;
   for (size_t i = 0; i < columns.size(); ++i) {
     const std::string column = ColumnSql(columns.begin()[i], known);
@@ -229,59 +267,63 @@ SqliteRows::SqliteRows(SqliteDatabase* database, std::string_view table,
   }
   // An index that has all these columns would give another order.
   statement_ =
-      database->Prepare(sql + " FROM " + Quoted(table) + " NOT INDEXED");
+      database->Prepare(sql + ") FROM " + Quoted(table) + " NOT INDEXED");
 }
 
 SqliteRows::~SqliteRows() { sqlite3_finalize(statement_); }
 
-bool SqliteRows::Next() {
-  if (statement_ == nullptr) return false;
-  const int code = sqlite3_step(statement_);
-  if (code == SQLITE_ROW) {
-    constexpr uint64_t kReport = 4096;
-    if (++rows_ % kReport != 0) return true;
-    const auto size = static_cast<double>(database_->file_->size());
-    if (rows_ > database_->file_->size() / kLeastRow) {
-      throw database_->Bad("a table has more rows than fit into the file");
-    }
-    if (database_->progress_) {
-      const auto read = static_cast<double>(database_->handle_->bytes_read());
-      database_->progress_(std::min(read / size, 1.0));
-    }
-    return true;
+void SqliteRows::TakeRow(sqlite3_value** values) {
+  constexpr uint64_t kReport = 4096;
+  if (++rows_ % kReport == 0) Report();
+  values_ = values;
+  (*take_)();
+}
+
+void SqliteRows::Report() const {
+  if (rows_ > database_->file_->size() / kLeastRow) {
+    throw database_->Bad("a table has more rows than fit into the file");
   }
+  if (!database_->options_.progress) return;
+  const auto size = static_cast<double>(database_->file_->size());
+  const auto read = static_cast<double>(database_->handle_->bytes_read());
+  database_->options_.progress(std::min(read / size, 1.0));
+}
+
+void SqliteRows::ForEach(const std::function<void()>& take) {
+  if (statement_ == nullptr) return;
+  take_ = &take;
+  SqliteRows* const outer = std::exchange(database_->rows_, this);
+  const int code = sqlite3_step(statement_);  // through all rows
+  database_->rows_ = outer;
+  if (thrown_) std::rethrow_exception(thrown_);
   if (code == SQLITE_INTERRUPT) {
     throw database_->Bad("a table takes more work than its size explains");
   }
-  if (code != SQLITE_DONE) counters_->Add(Counter::kDamagedTable);
-  sqlite3_finalize(std::exchange(statement_, nullptr));
-  return false;
+  if (code != SQLITE_ROW) counters_->Add(Counter::kDamagedTable);
 }
 
-int64_t SqliteRows::rowid() const {
-  return sqlite3_column_int64(statement_, 0);
-}
+int64_t SqliteRows::rowid() const { return sqlite3_value_int64(values_[0]); }
 
 bool SqliteRows::IsInt(size_t column) const {
   return place_[column] >= 0 &&
-         sqlite3_column_type(statement_, place_[column]) == SQLITE_INTEGER;
+         sqlite3_value_type(values_[place_[column]]) == SQLITE_INTEGER;
 }
 
 bool SqliteRows::IsText(size_t column) const {
   return place_[column] >= 0 &&
-         sqlite3_column_type(statement_, place_[column]) == SQLITE_TEXT;
+         sqlite3_value_type(values_[place_[column]]) == SQLITE_TEXT;
 }
 
 int64_t SqliteRows::Int(size_t column) const {
-  return place_[column] < 0 ? 0
-                            : sqlite3_column_int64(statement_, place_[column]);
+  return place_[column] < 0 ? 0 : sqlite3_value_int64(values_[place_[column]]);
 }
 
 std::string_view SqliteRows::Text(size_t column) const {
   if (!IsText(column)) return "";
-  const auto* const text = sqlite3_column_text(statement_, place_[column]);
+  sqlite3_value* const value = values_[place_[column]];
+  const auto* const text = sqlite3_value_text(value);
   if (text == nullptr) return "";
-  const int size = sqlite3_column_bytes(statement_, place_[column]);
+  const int size = sqlite3_value_bytes(value);
   return {reinterpret_cast<const char*>(text), static_cast<size_t>(size)};
 }
 

@@ -29,42 +29,43 @@ std::vector<int64_t> SqliteStrings::Load(SqliteDatabase* database,
                                          ImportCounters* counters) {
   std::vector<int64_t> ids;
   SqliteRows rows(database, table, {id, text}, counters);
-  while (rows.Next()) {
-    if (!rows.IsText(1)) continue;
+  rows.ForEach([&] {
+    if (!rows.IsText(1)) return;
     ids.push_back(rows.IsInt(0) ? rows.Int(0) : rows.rowid());
     entries_.push_back({pool_[pool_.Intern(rows.Text(1))], kNone, false, {}});
-  }
+  });
   return ids;
 }
 
 std::optional<std::string_view> SqliteStrings::Text(int64_t id) const {
-  const uint32_t entry = index_.Find(id);
-  if (entry == kNone) return std::nullopt;
-  return entries_[entry].text;
-}
-
-SqliteStrings::Entry* SqliteStrings::Find(int64_t id) {
-  const uint32_t entry = index_.Find(id);
-  return entry == kNone ? nullptr : &entries_[entry];
+  const uint32_t place = Find(id);
+  if (place == kNone) return std::nullopt;
+  return entries_[place].text;
 }
 
 NameId SqliteStrings::Name(int64_t id, TraceSink* sink) {
-  Entry* const entry = Find(id);
-  if (entry == nullptr) return kNone;
-  if (entry->name == kNone) entry->name = sink->Name(entry->text);
-  return entry->name;
+  const uint32_t place = Find(id);
+  if (place == kNone) return kNone;
+  Entry& entry = entries_[place];
+  if (entry.name == kNone) entry.name = sink->Name(entry.text);
+  return entry.name;
 }
 
 SqliteStrings::HostCall SqliteStrings::CallOf(int64_t id, TraceSink* sink) {
-  Entry* const entry = Find(id);
-  if (entry == nullptr) return {};
-  if (!entry->call_known) {
-    entry->call.use = UseOfCall(entry->text);
-    if (entry->call.use.kept)
-      entry->call.name = sink->Name(WithoutVersion(entry->text));
-    entry->call_known = true;
+  const uint32_t place = Find(id);
+  return place == kNone ? HostCall{} : CallAt(place, sink);
+}
+
+SqliteStrings::HostCall SqliteStrings::CallAt(uint32_t place, TraceSink* sink) {
+  Entry& entry = entries_[place];
+  if (!entry.call_known) {
+    entry.call.use = UseOfCall(entry.text);
+    if (entry.call.use.kept) {
+      entry.call.name = sink->Name(WithoutVersion(entry.text));
+    }
+    entry.call_known = true;
   }
-  return entry->call;
+  return entry.call;
 }
 
 }  // namespace inferdiff

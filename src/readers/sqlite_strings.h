@@ -22,6 +22,11 @@ class SqliteStrings {
                 std::string_view id, std::string_view text,
                 ImportCounters* counters);
 
+  /// The place of a string among all of them, kNone: no such string. From any
+  /// thread.
+  uint32_t Find(int64_t id) const { return index_.Find(id); }
+  std::string_view TextAt(uint32_t place) const { return entries_[place].text; }
+  size_t size() const { return entries_.size(); }
   /// nullopt: no such string.
   std::optional<std::string_view> Text(int64_t id) const;
   /// The string as a name of the sink; kNone: no such string.
@@ -33,6 +38,7 @@ class SqliteStrings {
   };
   /// The string as that of a function; an unknown one is not kept.
   HostCall CallOf(int64_t id, TraceSink* sink);
+  HostCall CallAt(uint32_t place, TraceSink* sink);
 
  private:
   struct Entry {
@@ -44,7 +50,6 @@ class SqliteStrings {
   std::vector<int64_t> Load(SqliteDatabase* database, std::string_view table,
                             std::string_view id, std::string_view text,
                             ImportCounters* counters);
-  Entry* Find(int64_t id);
 
   StringPool pool_;
   std::vector<Entry> entries_;

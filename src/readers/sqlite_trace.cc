@@ -78,7 +78,7 @@ bool SniffSqlite(std::string_view head) {
 
 SourceFile ReadSqlite(const InputFile& file, Compression compression,
                       const ReadOptions& options) {
-  SqliteDatabase database(file, compression, options.progress);
+  SqliteDatabase database(file, compression, options);
   SourceFile result;
   for (const Dialect& dialect : kDialects) {
     if (!dialect.sniff(database)) continue;

@@ -260,11 +260,12 @@ void TraceSink::FillRanges(const DeviceRows& rows, Trace* trace) {
 
 void TraceSink::Finish(SourceFile* file) {
   for (Host& host : processes_) {
-    std::sort(host.calls.begin(), host.calls.end(),
-              [](const Call& a, const Call& b) {
-                return std::tie(a.start_ns, a.ordinal) <
-                       std::tie(b.start_ns, b.ordinal);
-              });
+    const auto before = [](const Call& a, const Call& b) {
+      return std::tie(a.start_ns, a.ordinal) < std::tie(b.start_ns, b.ordinal);
+    };
+    if (!std::is_sorted(host.calls.begin(), host.calls.end(), before)) {
+      std::sort(host.calls.begin(), host.calls.end(), before);
+    }
   }
   std::vector<uint32_t> order(devices_.size());
   std::iota(order.begin(), order.end(), 0U);

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a database takes, in units of stepping over the same rows.
 //
-//   bench_sqlite FILE [RUNS]
+//   bench_sqlite FILE [RUNS [BAR]]
 //
-// The reference steps over the rows of the tables that the reader reads, with
-// SQLite's own file access, and does nothing with them: once with all columns,
-// once with those that the reader takes. Runs alternate. Prints medians.
+// The reference steps with sqlite3_step over the rows of the statements that
+// the reader runs, with SQLite's own file access, and asks for no value; once
+// more with all columns. Runs alternate. Prints medians, of reading on one
+// thread and on two, beside what it may take.
 #include <fmt/core.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
-#include <ctime>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "readers/reader.h"
@@ -21,20 +23,12 @@
 namespace inferdiff {
 namespace {
 
-/// Of this process's processors: both sides use one thread, and a busy machine
-/// does not count.
-double CpuSeconds() {
-  timespec now{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         static_cast<double>(now.tv_nsec) / 1e9;
-}
-
 template <typename Work>
 double SecondsOf(Work work) {
-  const double begin = CpuSeconds();
+  const auto begin = std::chrono::steady_clock::now();
   work();
-  return CpuSeconds() - begin;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+      .count();
 }
 
 double MedianOf(std::vector<double> values) {
@@ -50,7 +44,8 @@ constexpr const char* kOurColumns[] = {
     "SELECT rowid, start, end, globalTid, correlationId, nameId "
     "FROM CUPTI_ACTIVITY_KIND_RUNTIME",
     "SELECT rowid, start, end, deviceId, contextId, streamId, correlationId, "
-    "globalPid, demangledName FROM CUPTI_ACTIVITY_KIND_KERNEL",
+    "globalPid, coalesce(demangledName, mangledName, shortName) "
+    "FROM CUPTI_ACTIVITY_KIND_KERNEL",
     "SELECT rowid, start, end, eventType, globalTid, text, textId "
     "FROM NVTX_EVENTS"};
 
@@ -72,31 +67,40 @@ size_t StepOver(const std::string& path, const char* const (&statements)[4]) {
   return rows;
 }
 
-void Main(const std::string& path, int runs) {
-  std::vector<double> all_columns, our_columns, reads;
+size_t Read(const std::string& path, unsigned threads) {
+  ReadOptions options;
+  options.threads = threads;
+  size_t ops = 0;
+  const SourceFile file = ReadTrace(path, options);
+  for (const Trace& trace : file.traces) ops += trace.ops.size();
+  return ops;
+}
+
+void Main(const std::string& path, int runs, const std::string& bar) {
+  std::vector<double> all_columns, our_columns, one_thread, two_threads;
   size_t rows = 0;
   size_t ops = 0;
-  for (int i = 0; i < runs; ++i) {
-    all_columns.push_back(
-        SecondsOf([&] { rows = StepOver(path, kAllColumns); }));
-    our_columns.push_back(SecondsOf([&] { StepOver(path, kOurColumns); }));
-    reads.push_back(SecondsOf([&] {
-      ops = 0;
-      const SourceFile file = ReadTrace(path, {});
-      for (const Trace& trace : file.traces) ops += trace.ops.size();
-    }));
-  }
-  const double all = MedianOf(all_columns);
-  const double ours = MedianOf(our_columns);
-  const double read = MedianOf(reads);
   rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  fmt::print(
-      "{}: {} rows, {} ops\n"
-      "  step over all columns {:.3f} s, over ours {:.3f} s  read {:.3f} s = "
-      "{:.2f} and {:.2f} times that  peak {} MB\n",
-      path, rows, ops, all, ours, read, read / all, read / ours,
-      usage.ru_maxrss / 1024);
+  for (int i = 0; i < runs; ++i) {
+    two_threads.push_back(SecondsOf([&] { ops = Read(path, 2); }));
+    // Later runs find the memory as the first one left it, in pieces.
+    if (i == 0) getrusage(RUSAGE_SELF, &usage);
+    one_thread.push_back(SecondsOf([&] { Read(path, 1); }));
+    our_columns.push_back(
+        SecondsOf([&] { rows = StepOver(path, kOurColumns); }));
+    all_columns.push_back(SecondsOf([&] { StepOver(path, kAllColumns); }));
+  }
+  const double ours = MedianOf(our_columns);
+  const double all = MedianOf(all_columns);
+  fmt::print("{}: {} rows, {} ops\n  step over ours {:.3f} s, all {:.3f} s",
+             path, rows, ops, ours, all);
+  for (const auto& [threads, seconds] : {std::pair(1, MedianOf(one_thread)),
+                                         std::pair(2, MedianOf(two_threads))}) {
+    fmt::print("  read on {} {:.3f} s = {:.2f} and {:.2f} times that{}",
+               threads, seconds, seconds / ours, seconds / all,
+               bar.empty() ? "" : " of " + bar);
+  }
+  fmt::print("  peak {} MB\n", usage.ru_maxrss / 1024);
 }
 
 }  // namespace
@@ -104,9 +108,10 @@ void Main(const std::string& path, int runs) {
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    fmt::print(stderr, "usage: bench_sqlite FILE [RUNS]\n");
+    fmt::print(stderr, "usage: bench_sqlite FILE [RUNS [BAR]]\n");
     return 2;
   }
-  inferdiff::Main(argv[1], argc > 2 ? std::atoi(argv[2]) : 5);
+  inferdiff::Main(argv[1], argc > 2 ? std::atoi(argv[2]) : 5,
+                  argc > 3 ? argv[3] : "");
   return 0;
 }

@@ -3,10 +3,11 @@
 """Writes a large rocprofv3 file, CSV or JSON, the same every time.
 
 Kernels of a made-up serving run on two streams, names as long as those of real
-engines, every field quoted as the newest version does. The JSON has three
-HIP calls a kernel, most of which launch nothing, as real files have.
+engines, every field quoted as the newest version does. The JSON has a launch a
+kernel, and as many HIP calls that launch nothing as the density asks for.
 """
 import argparse
+import json
 import random
 
 NAMES = [
@@ -31,7 +32,7 @@ HEADER = ["Kind", "Agent_Id", "Queue_Id", "Stream_Id", "Thread_Id",
           "Scratch_Size", "VGPR_Count", "Accum_VGPR_Count", "SGPR_Count",
           "Workgroup_Size_X", "Workgroup_Size_Y", "Workgroup_Size_Z",
           "Grid_Size_X", "Grid_Size_Y", "Grid_Size_Z"]
-CALLS = ["hipGetDevice", "hipLaunchKernel", "hipGetLastError"]
+CALLS = ["hipLaunchKernel", "hipGetDevice", "hipGetLastError"]
 
 
 def kernels(rng):
@@ -57,8 +58,7 @@ def write_csv(file, size, rng):
             return
 
 
-def write_json(file, size, rng):
-    import json
+def write_json(file, size, rng, density):
     symbols = [{"size": 88, "kernel_id": i, "kernel_name": name,
                 "formatted_kernel_name": name} for i, name in enumerate(NAMES)]
     head = {"metadata": {"pid": 77}, "agents": [
@@ -71,7 +71,7 @@ def write_json(file, size, rng):
     text = json.dumps(head, separators=(",", ":"))
     file.write('{"rocprofiler-sdk-tool":[' + text[:-1] +
                ',"buffer_records":{"kernel_dispatch":[')
-    calls = []
+    starts = []
     for number, kernel, stream, start, end in kernels(rng):
         file.write(
             '%s{"size":184,"kind":1,"operation":2,"thread_id":908,'
@@ -81,20 +81,26 @@ def write_json(file, size, rng):
             '"kernel_id":%d,"dispatch_id":%d,"private_segment_size":0,'
             '"group_segment_size":0,"workgroup_size":{"x":512,"y":1,"z":1},'
             '"grid_size":{"x":512,"y":1,"z":1}},"stream_id":{"handle":%d}}' %
-            ("" if number == 1 else ",", 3 * number + 1, start, end, kernel,
+            ("" if number == 1 else ",", 64 * number, start, end, kernel,
              number, stream))
-        calls.append(start - 5000)
-        if number % 1000 == 0 and file.tell() > size * 4 // 10:
+        starts.append(start - 20000)
+        if number >= size * density // 1_000_000_000:
             break
     file.write('],"memory_copy":[],"hip_api":[')
-    for i, start in enumerate(calls):
-        for which in range(3):
-            file.write(
+    room = (size - file.tell()) / len(starts)  # for the calls of a kernel
+    left = 0
+    for i, start in enumerate(starts):
+        left += room
+        which = 0
+        while which == 0 or left > 0:
+            left -= file.write(
                 '%s{"size":48,"kind":0,"operation":%d,"correlation_id":{'
                 '"internal":%d,"external":0},"start_timestamp":%d,'
                 '"end_timestamp":%d,"thread_id":908,"stream_id":{"handle":0}}' %
-                ("" if i + which == 0 else ",", which, 3 * i + 3 + which,
-                 start + 100 * which, start + 100 * which + 90))
+                ("" if i + which == 0 else ",", which and 1 + which % 2,
+                 64 * (i + 1) + which, start + 100 * which,
+                 start + 100 * which + 90))
+            which += 1
     file.write("]}}]}")
 
 
@@ -102,10 +108,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("out")
     parser.add_argument("--megabytes", type=int, default=256)
+    parser.add_argument("--ops-per-gigabyte", type=int, default=1_100_000,
+                        help="of JSON")
     arguments = parser.parse_args()
-    write = write_csv if arguments.out.endswith(".csv") else write_json
+    size = arguments.megabytes * 1_000_000
     with open(arguments.out, "w", encoding="utf-8") as file:
-        write(file, arguments.megabytes * 1_000_000, random.Random(1))
+        if arguments.out.endswith(".csv"):
+            write_csv(file, size, random.Random(1))
+        else:
+            write_json(file, size, random.Random(1),
+                       arguments.ops_per_gigabyte)
 
 
 if __name__ == "__main__":

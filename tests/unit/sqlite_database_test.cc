@@ -57,9 +57,9 @@ class SqliteDatabaseTest : public testing::Test {
       SqliteDatabase database(file, Compression::kPlain, {});
       std::string text;
       SqliteRows rows(&database, "t", {"id"}, counters);
-      while (rows.Next()) {
+      rows.ForEach([&] {
         if (text.size() < 1000) text += std::to_string(rows.Int(0)) + " ";
-      }
+      });
       return text;
     } catch (const InputError& error) {
       return error.id;
@@ -93,7 +93,7 @@ TEST_F(SqliteDatabaseTest, KnowsStoredTablesAndTheirColumnsOnly) {
   EXPECT_EQ(database.ColumnsOf("t").size(), 1U);
   ImportCounters counters;
   SqliteRows none(&database, "v", {"id"}, &counters);
-  EXPECT_FALSE(none.Next());
+  none.ForEach([] { ADD_FAILURE(); });
 }
 
 TEST_F(SqliteDatabaseTest, TellsTypesApart) {
@@ -105,14 +105,29 @@ TEST_F(SqliteDatabaseTest, TellsTypesApart) {
   ImportCounters counters;
   SqliteRows rows(&database, "t", {"id", "text", "missing"}, &counters);
   std::string seen;
-  while (rows.Next()) {
+  rows.ForEach([&] {
     seen += rows.IsInt(0) ? "int " : "other ";
     seen += std::string(rows.Text(1)) + ";";
     EXPECT_FALSE(rows.IsInt(2));
     EXPECT_EQ(rows.Int(2), 0);
     EXPECT_NE(rows.Text(1).data(), nullptr);
-  }
+  });
   EXPECT_EQ(seen, "int a;other ;other ;other ;");
+}
+
+TEST_F(SqliteDatabaseTest, EndsWhereTheTakerThrows) {
+  Make(kThousandRows);
+  const InputFile file(path());
+  SqliteDatabase database(file, Compression::kPlain, {});
+  ImportCounters counters;
+  SqliteRows rows(&database, "t", {"id"}, &counters);
+  int seen = 0;
+  EXPECT_THROW(rows.ForEach([&] {
+    if (++seen == 3) throw InputError("too-many-devices", "", "", "");
+  }),
+               InputError);
+  EXPECT_EQ(seen, 3);
+  EXPECT_EQ(counters[Counter::kDamagedTable], 0U);
 }
 
 TEST_F(SqliteDatabaseTest, KeepsWhatCameBeforeADamagedPage) {
