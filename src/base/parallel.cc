@@ -36,4 +36,14 @@ void InParallel(unsigned parts, const std::function<void(unsigned)>& work) {
     if (exception) std::rethrow_exception(exception);
 }
 
+void RunBoth(unsigned threads, const std::function<void()>& first,
+             const std::function<void()>& second) {
+  if (ThreadCount(threads) > 1) {
+    InParallel(2, [&](unsigned part) { part == 0 ? first() : second(); });
+  } else {
+    first();
+    second();
+  }
+}
+
 }  // namespace inferdiff

@@ -14,4 +14,8 @@ unsigned ThreadCount(unsigned asked);
 /// smallest number threw.
 void InParallel(unsigned parts, const std::function<void(unsigned)>& work);
 
+/// Calls both, at once where `threads` (0: one a processor) are more than one.
+void RunBoth(unsigned threads, const std::function<void()>& first,
+             const std::function<void()>& second);
+
 }  // namespace inferdiff

@@ -159,7 +159,7 @@ LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
       loaded.devices.push_back(TotalsOfDevice(trace));
     loaded.index = ChooseDevice(path, loaded.devices, options.device);
     loaded.classes = Classify(loaded.trace(), rules);
-    loaded.steps = FindSteps(loaded.trace(), loaded.classes);
+    loaded.steps = FindSteps(loaded.trace(), loaded.classes, options.threads);
     return loaded;
   });
 }

@@ -97,6 +97,13 @@ std::vector<int64_t> LaunchLeads(const StepOps& index,
   return leads;
 }
 
+void FillLaunchLeads(const StepOps& index, bool keep_samples,
+                     LedgerResult* result) {
+  std::vector<int64_t> leads = LaunchLeads(index, result->step_amounts);
+  if (keep_samples) result->launch_leads.Add(leads);
+  result->per_step.launch_lead = SummariseInPlace(leads);
+}
+
 /// The step of median wall time, or of median span where no wall is known.
 uint32_t Representative(const LedgerResult& result) {
   const PerStep& stats = result.per_step;
@@ -200,17 +207,23 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
       AccountAll(index, table, threads, &result.step_amounts);
   result.used_steps = static_cast<int64_t>(result.step_amounts.size());
   result.per_step = SummaryOf(result.step_amounts);
-  std::vector<int64_t> leads = LaunchLeads(index, result.step_amounts);
-  if (options.keep_samples) result.launch_leads.Add(leads);
-  result.per_step.launch_lead = SummariseInPlace(leads);
   result.histogram = accounts.histogram();
 
   FillCategories(table, accounts, &result);
   const std::vector<uint32_t> row_of =
       FillKernels(table, accounts, rules, &result);
-  FillCallTimes(index, table, row_of, threads, options.keep_samples, &result);
   FillFamilies(table, accounts, &result);
-  result.collectives = FindCollectives(index, classes, table, accounts, row_of);
+  RunBoth(
+      threads,
+      [&] {
+        FillLaunchLeads(index, options.keep_samples, &result);
+        FillCallTimes(index, table, row_of, threads, options.keep_samples,
+                      &result);
+      },
+      [&] {
+        result.collectives =
+            FindCollectives(index, classes, table, accounts, row_of);
+      });
   if (result.categories[static_cast<size_t>(Category::kCommunication)].count ==
           0 ||
       trace.info.world_size == 1)

@@ -232,15 +232,8 @@ void Assembler::BuildHost() {
 
 void Assembler::Run(bool truncated, unsigned threads) {
   PlanNumbers();
-  if (ThreadCount(threads) > 1) {
-    InParallel(2, [this](unsigned part) {
-      if (part == 0) BuildOps();
-      if (part == 1) BuildHost();
-    });
-  } else {
-    BuildOps();
-    BuildHost();
-  }
+  RunBoth(
+      threads, [this] { BuildOps(); }, [this] { BuildHost(); });
   for (StoredBatch& batch : events_.batches) batch.ops = {};
   for (auto& store : events_.stores) store->DropOps();
   ReturnFreeMemory();

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "steps/assemble.h"
 #include "steps/damage.h"
 #include "steps/exclude.h"
@@ -62,7 +63,8 @@ struct CrossCheck {
 };
 
 CrossCheck CheckMarkers(const StepInput& in, const Segmentation& markers,
-                        const std::optional<ReplaySteps>& replays) {
+                        const std::optional<ReplaySteps>& replays,
+                        const std::optional<Segmentation>& kernels) {
   CrossCheck check;
   if (replays) {
     const size_t marked = SegmentsWithReplay(in, markers);
@@ -73,9 +75,8 @@ CrossCheck CheckMarkers(const StepInput& in, const Segmentation& markers,
                     Counted(marked, "marked step"), Counted(found, "step"));
     return check;
   }
-  const size_t marked = SegmentsWithOps(markers);
-  const std::optional<Segmentation> kernels = FindKernelSteps(in);
   if (!kernels) return check;
+  const size_t marked = SegmentsWithOps(markers);
   const size_t found = WholeSegments(kernels->segments);
   // A cut head or tail is a step to one and none to the other.
   check.agrees = std::max(marked, found) - std::min(marked, found) <= 1;
@@ -93,11 +94,17 @@ bool UseMarkers(const MarkerSteps& markers,
   return WholeSegments(replays->segments) < 2 * SegmentsWithOps(*markers.steps);
 }
 
-Segmentation Decide(const StepInput& in, CrossCheck& check) {
-  MarkerSteps markers = FindMarkerSteps(in);
+Segmentation Decide(const StepInput& in, unsigned threads, CrossCheck& check) {
+  MarkerSteps markers;
   std::optional<ReplaySteps> replays = FindReplaySteps(in);
+  std::optional<Segmentation> kernels;  // the answer or the second opinion
+  RunBoth(
+      threads, [&] { markers = FindMarkerSteps(in); },
+      [&] {
+        if (!replays) kernels = FindKernelSteps(in);
+      });
   if (UseMarkers(markers, replays)) {
-    check = CheckMarkers(in, *markers.steps, replays);
+    check = CheckMarkers(in, *markers.steps, replays, kernels);
     return std::move(*markers.steps);
   }
   if (markers.steps) {
@@ -107,9 +114,7 @@ Segmentation Decide(const StepInput& in, CrossCheck& check) {
   }
   check = {markers.unused, markers.unused.empty()};
   if (replays) return SegmentationOf(in, std::move(*replays));
-  if (std::optional<Segmentation> kernels = FindKernelSteps(in)) {
-    return std::move(*kernels);
-  }
+  if (kernels) return std::move(*kernels);
   return WholeTrace(in.trace);
 }
 
@@ -170,14 +175,15 @@ std::string_view IdOf(Evidence evidence) {
   return "whole-trace";
 }
 
-Steps FindSteps(const Trace& trace, const Classification& classes) {
+Steps FindSteps(const Trace& trace, const Classification& classes,
+                unsigned threads) {
   if (classes.of_op.size() != trace.ops.size()) {
     throw ContractError("the classification is not of this trace");
   }
   Replays replays = FindReplays(trace);
   const StepInput in{trace, classes, replays};
   CrossCheck check;
-  Steps steps = Assemble(in, Decide(in, check));
+  Steps steps = Assemble(in, Decide(in, threads, check));
   steps.cross_check = std::move(check.sentence);
   steps.cross_check_agrees = check.agrees;
   const std::vector<uint64_t> work = WorkOfSteps(steps);

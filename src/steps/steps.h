@@ -120,6 +120,7 @@ struct Steps {
   std::vector<uint32_t> normal_lane;
 };
 
-Steps FindSteps(const Trace& trace, const Classification& classes);
+Steps FindSteps(const Trace& trace, const Classification& classes,
+                unsigned threads = 1);
 
 }  // namespace inferdiff

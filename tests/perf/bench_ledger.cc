@@ -139,8 +139,9 @@ Content RunOnce(const std::string& path, unsigned threads, Timings* timings) {
     const RuleSet rules = RuleSet::Load();
     for (const Trace& trace : file.traces) {
       const Classification classes = Classify(trace, rules);
-      const LedgerResult ledger = BuildLedger(
-          trace, classes, rules, FindSteps(trace, classes), accounting);
+      const LedgerResult ledger =
+          BuildLedger(trace, classes, rules, FindSteps(trace, classes, threads),
+                      accounting);
     }
   });
   timings->read.push_back(read);
