@@ -167,17 +167,20 @@ NsysReader::Calls NsysReader::ReadCalls() const {
   SqliteRows rows(&database, kCalls,
                   {"start", "end", "globalTid", "correlationId", "nameId"},
                   &calls.counters);
-  enum class Use : uint8_t { kUnknown, kKept, kNotKept };
+  enum class Use : uint8_t { kUnknown, kKept, kNotKept, kCapture };
   std::vector<Use> use_of(strings_.size(), Use::kUnknown);
   rows.ForEach([&] {
     const uint32_t text = strings_.Find(rows.Int(4));
     if (text == kNone) return;
     Use& use = use_of[text];
     if (use == Use::kUnknown) {
-      const bool kept = UseOfCall(strings_.TextAt(text)).kept;
-      use = kept ? Use::kKept : Use::kNotKept;
+      const NameUse known = UseOfCall(strings_.TextAt(text));
+      use = known.kept             ? Use::kKept
+            : known.begins_capture ? Use::kCapture
+                                   : Use::kNotKept;
     }
-    if (use == Use::kNotKept) return;
+    if (use == Use::kCapture) calls.counters.Add(Counter::kGraphCapture);
+    if (use != Use::kKept) return;
     calls.rows.push_back({rows.Int(0), rows.Int(1), rows.Int(3), rows.Int(2),
                           static_cast<uint64_t>(rows.rowid()), text,
                           rows.IsInt(0) && rows.IsInt(1)});

@@ -277,6 +277,7 @@ void RocpdRun::ReadRegions() {
         strings_.CallOf(rows.Int(kFirstOwn), sink_);
     const NameId marker =
         call.use.kept ? kNone : events_.MarkerOf(rows.Int(kEvent));
+    if (call.use.begins_capture) counters_->Add(Counter::kGraphCapture);
     if (!call.use.kept && marker == kNone) return;
     const auto times = TimesOf(rows);
     if (!times) {

@@ -83,6 +83,7 @@ RocprofInput Join(Scan* scan, RocprofLexicon* lexicon,
     first.ranges += stretch.passed.ranges;
   }
   if (process) process->Finish(&batches, &input.agents);
+  for (const RocprofBatch& batch : batches) counters->Merge(batch.counters);
   return input;
 }
 

@@ -301,7 +301,8 @@ void RocprofObjects::NoteKind(std::string_view text) {
   KindUse use;
   use.array = ArrayOfKind(kind.name);
   for (const std::string_view name : kind.operations) {
-    use.kept.push_back(UseOfCall(name).kept);
+    const NameUse known = UseOfCall(name);
+    use.kept.push_back(known.kept || known.begins_capture);
   }
   kinds->push_back(std::make_shared<const KindUse>(std::move(use)));
   state_->kinds = std::move(kinds);

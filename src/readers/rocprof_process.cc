@@ -176,6 +176,7 @@ RocprofBatch RocprofProcess::BatchOfCalls(Part* part) {
     const bool is_hip = StartsWith(KindName(call.name), "HIP");
     const NameUse use =
         name == kNone || !is_hip ? NameUse{} : lexicon_->UseOf(name);
+    if (use.begins_capture) batch.counters.Add(Counter::kGraphCapture);
     if (!use.kept) continue;
     call.name = name;
     call.kind = use.kind;

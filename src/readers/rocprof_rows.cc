@@ -256,6 +256,7 @@ void RocprofRows::TakeCall(const CsvRow& row) {
   TraceSink::Call call;
   call.name = NameOf(row[columns_.name]);
   const NameUse use = is_range ? NameUse{true} : lexicon_.UseOf(call.name);
+  if (use.begins_capture) batch_->counters.Add(Counter::kGraphCapture);
   if (!use.kept || !ReadTimes(row, &call.start_ns, &call.end_ns)) return;
   call.kind = use.kind;
   call.correlation = CorrelationOf(row);

@@ -163,6 +163,7 @@ void RpdReader::ReadCalls() {
       if (!fresh && session->second != thread.process)
         session->second = kSeveral;
     }
+    if (call.use.begins_capture) counters_->Add(Counter::kGraphCapture);
     if (!call.use.kept && !is_range) return;
     if (!rows.IsInt(2) || !rows.IsInt(3)) {
       counters_->Add(Counter::kMalformedRecord);

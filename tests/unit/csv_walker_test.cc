@@ -143,6 +143,29 @@ TEST(CsvWalker, KeepsTextWithBareQuotesAndCommas) {
   EXPECT_EQ(counters.Total(Severity::kDataLoss), 0U);
 }
 
+TEST(CsvScan, FindsTheEndsOfFieldsHoweverMany) {
+  std::mt19937_64 random(1);
+  std::vector<CsvBits> bits(1000);
+  std::vector<uint32_t> wanted;
+  size_t rows = 0;
+  for (size_t i = 0; i < bits.size(); ++i) {
+    uint64_t& found = bits[i].delimiter;
+    found = i % 50 == 0 ? ~uint64_t{0} : random();
+    for (size_t k = i % 6; k > 0; --k) found &= random();
+    bits[i].newline = found & random();
+    for (uint32_t bit = 0; bit < 64; ++bit) {
+      if ((found >> bit & 1) == 0) continue;
+      wanted.push_back(7 + static_cast<uint32_t>(i) * 64 + bit);
+      rows += bits[i].newline >> bit & 1;
+    }
+  }
+  std::vector<uint32_t> ends(bits.size() * 64 + 8);
+  const CsvEnds found = FindCsvEnds(bits.data(), bits.size(), 7, ends.data());
+  ends.resize(found.fields);
+  EXPECT_EQ(ends, wanted);
+  EXPECT_EQ(found.rows, rows);
+}
+
 TEST(CsvWalker, DamageCostsItsLine) {
   ImportCounters counters;
   EXPECT_EQ(WalkAll("1,\"a\",2\n3,\"open,4\n5,\"b\",6\n7,8\n\n9,\"c\",10\n",

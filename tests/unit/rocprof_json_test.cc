@@ -64,6 +64,41 @@ TEST(RocprofJson, ReadsTheSameInAnyBlocks) {
   EXPECT_EQ(outcome.find("truncated"), outcome.npos);
 }
 
+/// A process whose calls have the number `kind`.
+std::string ProcessOf(int pid, int kind, int calls) {
+  std::string text = R"({"metadata":{"pid":)" + std::to_string(pid) +
+                     R"(},"strings":{"buffer_records":[)";
+  for (int i = 0; i < kind; ++i) {
+    text += R"({"kind":"OTHER","operations":["hipLaunchKernel"]},)";
+  }
+  text += R"({"kind":"HIP_RUNTIME_API","operations":)"
+          R"(["hipGetDevice","hipLaunchKernel"]}]},"buffer_records":{)"
+          R"("kernel_dispatch":[)";
+  for (int i = 0; i < calls; ++i) {
+    text.append(i == 0 ? "" : ",").append(Record(i));
+  }
+  text += R"(],"hip_api":[)";
+  for (int i = 0; i < calls; ++i) {
+    text += (i == 0 ? R"({"size":48,"kind":)" : R"(,{"size":48,"kind":)") +
+            std::to_string(kind) + R"(,"operation":)" + std::to_string(i % 2) +
+            R"(,"correlation_id":{"internal":)" + std::to_string(i) +
+            R"(},"start_timestamp":5,"end_timestamp":6,"thread_id":9})";
+  }
+  return text + "]}}";
+}
+
+TEST(RocprofJson, ProcessesNumberTheirKindsOnTheirOwn) {
+  const std::string outcome =
+      OneOutcome("{\"rocprofiler-sdk-tool\":[" + ProcessOf(5, 0, 40) + "," +
+                 ProcessOf(6, 2, 40) + "]}");
+  size_t calls = 0;
+  for (size_t at = 0; (at = outcome.find("\ncall ", at)) != outcome.npos;
+       ++at) {
+    ++calls;
+  }
+  EXPECT_EQ(calls, 40U) << outcome;  // half of them launch something
+}
+
 TEST(RocprofJson, EveryPrefixIsReadUpToTheCut) {
   size_t first = 0;
   const std::string text = FileOf(3, &first);
