@@ -276,6 +276,41 @@ std::string MissingText(const LedgerPart& part, uint32_t shard) {
                   missing[0], part.shards));
 }
 
+/// Parts by shard.
+void ExpectOneSet(const std::vector<NamedPart>& parts) {
+  const auto fail = [](const NamedPart& part, const std::string& what) {
+    throw InputError("parts-differ", part.path, what,
+                     "name the parts of one set, each once");
+  };
+  const NamedPart& first = parts.front();
+  for (const NamedPart& one : parts) {
+    const std::string difference = DifferenceOf(first.part, one.part);
+    if (!difference.empty()) {
+      fail(one, fmt::format("it does not belong to {}: {}",
+                            Printable(first.path), difference));
+    }
+  }
+  for (size_t i = 1; i < parts.size(); ++i) {
+    if (parts[i].part.shard != parts[i - 1].part.shard) continue;
+    fail(parts[i],
+         fmt::format("it is part {} of {}, as is {}", parts[i].part.shard,
+                     first.part.shards, Printable(parts[i - 1].path)));
+  }
+}
+
+void ExpectAll(const std::vector<NamedPart>& parts) {
+  std::vector<uint32_t> missing;
+  auto next = parts.begin();
+  const LedgerPart& first = parts.front().part;
+  for (uint32_t shard = 0; shard < first.shards; ++shard) {
+    if (next != parts.end() && next->part.shard == shard)
+      ++next;
+    else
+      missing.push_back(shard);
+  }
+  if (!missing.empty()) FailMissing(first, missing);
+}
+
 }  // namespace
 
 bool IsLedgerFile(const std::string& path) {
@@ -316,45 +351,20 @@ LedgerPart ReadLedgerFile(const std::string& path) {
 }
 
 LedgerPart JoinParts(std::vector<NamedPart> parts) {
-  const auto fail = [](const NamedPart& part, const std::string& what) {
-    throw InputError("parts-differ", part.path, what,
-                     "name the parts of one set, each once");
-  };
   std::stable_sort(parts.begin(), parts.end(),
                    [](const NamedPart& a, const NamedPart& b) {
                      return a.part.shard < b.part.shard;
                    });
-  const LedgerPart& first = parts.front().part;
-  for (const NamedPart& one : parts) {
-    const std::string difference = DifferenceOf(first, one.part);
-    if (!difference.empty()) {
-      fail(one, fmt::format("it does not belong to {}: {}",
-                            Printable(parts.front().path), difference));
-    }
-  }
-  for (size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].part.shard == parts[i - 1].part.shard) {
-      fail(parts[i],
-           fmt::format("it is part {} of {}, as is {}", parts[i].part.shard,
-                       first.shards, Printable(parts[i - 1].path)));
-    }
-  }
-  std::vector<uint32_t> missing;
-  auto next = parts.begin();
-  for (uint32_t shard = 0; shard < first.shards; ++shard) {
-    if (next != parts.end() && next->part.shard == shard)
-      ++next;
-    else
-      missing.push_back(shard);
-  }
-  if (!missing.empty()) FailMissing(first, missing);
-  LedgerPart whole{first.set, 0, 1, {}};
+  ExpectOneSet(parts);
+  ExpectAll(parts);
+  LedgerPart whole{parts.front().part.set, 0, 1, {}};
   for (NamedPart& one : parts)
     std::move(one.part.ranks.begin(), one.part.ranks.end(),
               std::back_inserter(whole.ranks));
-  std::stable_sort(
-      whole.ranks.begin(), whole.ranks.end(),
-      [](const PackedRank& a, const PackedRank& b) { return a.file < b.file; });
+  std::stable_sort(whole.ranks.begin(), whole.ranks.end(),
+                   [](const PackedRank& a, const PackedRank& b) {
+                     return a.file < b.file;
+                   });
   return whole;
 }
 

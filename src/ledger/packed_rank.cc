@@ -41,27 +41,29 @@ StepShape ShapeOfGroup(const LedgerResult& rank) {
              : StepShape{};
 }
 
-// Times so far apart that their difference has no 64 bits are refused.
-bool IsTime(int64_t time_ns) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max() / 4;
-  return time_ns < kMost && time_ns > -kMost;
+/// Times so far apart that their difference has no 64 bits are damage of a
+/// trace.
+void ExpectTime(int64_t time_ns) {
+  constexpr int64_t kMost = int64_t{1} << 62;
+  if (time_ns >= kMost || time_ns <= -kMost) ThrowTimeOverflow();
 }
 
 bool Equal(const StepShape& a, const StepShape& b) { return Tie(a) == Tie(b); }
 
-/// The amounts are bounded: no sum of a few overflows.
 void CheckStep(const StepAmounts& step) {
-  Expect(step.busy == step.sum - step.hidden_same_lane - step.hidden_cross_lane,
+  const int64_t idle = step.idle.value_or(0);
+  Expect(step.busy == CheckedSub(CheckedSub(step.sum, step.hidden_same_lane),
+                                 step.hidden_cross_lane),
          "a step's busy time is not its sum without what is hidden");
   Expect(step.wall.has_value() == step.idle.has_value() &&
              step.wall.has_value() == step.idle_inside.has_value(),
          "a step has a wall and no idle time, or the other way round");
-  const int64_t outside =
-      step.idle_host_late + step.idle_queued + step.idle_unknown;
-  Expect(outside == step.idle.value_or(0) - step.idle_inside.value_or(0),
+  Expect(CheckedSub(idle, step.idle_inside.value_or(0)) ==
+             CheckedAdd(CheckedAdd(step.idle_host_late, step.idle_queued),
+                        step.idle_unknown),
          "a step's idle time is not that of its causes");
-  Expect(step.wall.value_or(0) == 0 ||
-             *step.wall == step.busy + step.foreign + *step.idle,
+  Expect(!step.wall || *step.wall == CheckedAdd(CheckedAdd(step.busy, idle),
+                                                step.foreign),
          "busy, foreign and idle time are not a step's wall");
 }
 
@@ -72,8 +74,8 @@ void CheckSteps(const LedgerResult& rank) {
          "the group accounted is none of its groups");
   for (const Step& step : steps.steps) {
     Expect(IsIndex(step.group, groups), "a step is of no group");
-    Expect(IsTime(step.begin_ns) && IsTime(step.next_begin_ns.value_or(0)),
-           "a step is out of time");
+    ExpectTime(step.begin_ns);
+    ExpectTime(step.next_begin_ns.value_or(0));
   }
   std::set<uint32_t> seen;
   for (const StepAmounts& amounts : rank.step_amounts) {
@@ -114,36 +116,45 @@ void BoundRows(const Rows& rows) {
   for (const auto& row : rows) bound.Add(row.amounts);
 }
 
+void BoundSteps(const std::vector<StepAmounts>& steps) {
+  for (const auto member :
+       {&StepAmounts::span, &StepAmounts::replay_span, &StepAmounts::sum,
+        &StepAmounts::busy, &StepAmounts::foreign, &StepAmounts::copy_only,
+        &StepAmounts::hidden_same_lane, &StepAmounts::hidden_cross_lane,
+        &StepAmounts::idle_host_late, &StepAmounts::idle_queued,
+        &StepAmounts::idle_unknown, &StepAmounts::kernels, &StepAmounts::ops}) {
+    Bound bound;
+    for (const StepAmounts& step : steps) bound.Add(step.*member);
+  }
+  for (const auto member :
+       {&StepAmounts::wall, &StepAmounts::idle, &StepAmounts::idle_inside}) {
+    Bound bound;
+    for (const StepAmounts& step : steps) bound.Add((step.*member).value_or(0));
+  }
+}
+
 void CheckAmounts(const LedgerResult& rank) {
   Bound categories;
   for (const Amounts& row : rank.categories) categories.Add(row);
   Expect(rank.rank_wait == Amounts{}, "the waiting for ranks is moved already");
   BoundRows(rank.kernels);
   BoundRows(rank.families);
-  Bound steps;
-  for (const StepAmounts& step : rank.step_amounts) {
-    for (const int64_t amount :
-         {step.wall.value_or(0), step.span, step.replay_span, step.sum,
-          step.busy, step.foreign, step.copy_only, step.hidden_same_lane,
-          step.hidden_cross_lane, step.idle.value_or(0),
-          step.idle_inside.value_or(0), step.idle_host_late, step.idle_queued,
-          step.idle_unknown, step.kernels, step.ops})
-      steps.Add(amount);
-  }
-  Bound others;
+  BoundSteps(rank.step_amounts);
+  Bound buckets, rules, coverage;
   for (const HistogramBucket& bucket : rank.histogram)
-    others.Add(bucket.sum_ns);
-  for (const RuleHits& row : rank.rule_hits) others.Add(row.sum_ns);
+    buckets.Add(bucket.sum_ns);
+  for (const RuleHits& row : rank.rule_hits) rules.Add(row.sum_ns);
+  for (const int64_t amount :
+       {rank.coverage.unclassified_ns, rank.coverage.other_ns,
+        rank.coverage.total_ns, rank.coverage.foreign_ns,
+        rank.coverage.outside_steps_ns})
+    coverage.Add(amount);
   for (const DeviceTotals& device : rank.devices) {
+    Bound bound;
     for (const int64_t amount :
          {device.sum_ns, device.busy_ns, device.span_ns, device.idle_ns})
-      others.Add(amount);
+      bound.Add(amount);
   }
-  const Coverage& coverage = rank.coverage;
-  for (const int64_t amount :
-       {coverage.unclassified_ns, coverage.other_ns, coverage.total_ns,
-        coverage.foreign_ns, coverage.outside_steps_ns})
-    others.Add(amount);
 }
 
 void CheckChecks(const LedgerResult& rank) {
@@ -154,8 +165,9 @@ void CheckChecks(const LedgerResult& rank) {
 void CheckSequence(const LedgerResult& rank) {
   Bound bound;
   for (const SequenceOp& op : rank.sequence) {
-    Expect(IsIndex(op.kernel, rank.kernels.size()) && IsTime(op.start_ns),
-           "a call of the representative step is of no kernel, or no time");
+    ExpectTime(op.start_ns);
+    Expect(IsIndex(op.kernel, rank.kernels.size()),
+           "a call of the representative step is of no kernel");
     for (const int64_t amount :
          {op.dur_ns, op.attributed_ns, op.hidden_same_lane_ns,
           op.hidden_cross_lane_ns, op.wait_attributed_ns, op.wait_same_lane_ns,
@@ -180,9 +192,10 @@ void CheckTimes(const Collectives& collectives, int64_t base_time_ns) {
   for (const CollectiveCall& call : collectives.calls) {
     Expect(call.start_ns <= call.end_ns, "a call ends before it starts");
     for (const int64_t time :
-         {call.start_ns, call.end_ns, call.clipped_start_ns})
-      Expect(IsTime(time) && IsTime(CheckedAdd(time, base_time_ns)),
-             "a call is out of time");
+         {call.start_ns, call.end_ns, call.clipped_start_ns}) {
+      ExpectTime(time);
+      ExpectTime(CheckedAdd(time, base_time_ns));
+    }
     Expect(IsIndex(call.name, collectives.names.size()) &&
                IsIndexOrNone(call.group, collectives.groups.size()),
            "a collective has no name");
