@@ -51,5 +51,11 @@ void* operator new(std::size_t bytes) {
   return memory;
 }
 
+/// As the library's does; sanitizers have one of their own, whose memory is not
+/// freed by ours.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return inferdiff::Allocate(bytes == 0 ? 1 : bytes);
+}
+
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
