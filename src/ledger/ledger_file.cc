@@ -361,10 +361,9 @@ LedgerPart JoinParts(std::vector<NamedPart> parts) {
   for (NamedPart& one : parts)
     std::move(one.part.ranks.begin(), one.part.ranks.end(),
               std::back_inserter(whole.ranks));
-  std::stable_sort(whole.ranks.begin(), whole.ranks.end(),
-                   [](const PackedRank& a, const PackedRank& b) {
-                     return a.file < b.file;
-                   });
+  std::stable_sort(
+      whole.ranks.begin(), whole.ranks.end(),
+      [](const PackedRank& a, const PackedRank& b) { return a.file < b.file; });
   return whole;
 }
 
