@@ -25,13 +25,19 @@ EXPECTED = {
     "impossible": ("impossible-duration", "reservation", None),
     "clock-jump": ("clock-jump", "reservation", None),
     "burst": ("late-burst", "refusal", "kernels"),
+    "lost-kernels": ("launch-without-kernel", "reservation", None),
+    "duplicated": ("repeated-record", "note", "ops"),
+    "overhead": ("profiler-time", "reservation", "events"),
     "floor": ("instrumentation-floor", "reservation", None),
 }
 # What is left out for it, beside the last step.
 EXCLUDED = {"missing": {"missing-ops"}, "impossible": {"impossible-duration"},
             "clock-jump": {"clock-jump"}}
-# RPD has no correlation of what no call launched: no replay is known.
-CANNOT = {("burst", "rpd")}
+# RPD has no correlation of what no call launched: no replay is known. The time
+# of the profiler itself stands in Kineto's and Nsight's files only.
+CANNOT = {("burst", "rpd")} | {
+    ("overhead", name) for name in ("rocpd", "rocprof-csv", "rocprof-json",
+                                    "rpd", "nsys-old")}
 NVIDIA = ("kineto", "nsys", "nsys-old")
 AMD = ("kineto", "rocpd", "rocprof-csv", "rocprof-json", "rpd")
 # Good captures of which something is true: 1 ns between graph kernels.
@@ -50,6 +56,13 @@ def ledger(binary, path):
     return json.loads(done.stdout)
 
 
+def launched(made, correlations):
+    """How many of them a launch call has; AMD's memsets are kernels, too."""
+    return sum(call.what in ("kernel", "tensor") and
+               call.correlation in correlations
+               for call in made.ranks[0].calls)
+
+
 def planted(name, made, shown):
     """Sentences about what is wrong with the checks of a planted defect."""
     identity, weight, figure = EXPECTED[name]
@@ -65,6 +78,12 @@ def planted(name, made, shown):
         yield f"count {check['count']}, not {truth[figure]}"
     if name in ("impossible", "clock-jump") and check["count"] != 1:
         yield f"count {check['count']}, not 1"
+    if name == "lost-kernels":
+        lost = launched(made, truth["correlations"])
+        if check["count"] != lost:
+            yield f"count {check['count']}, not {lost}"
+    if name == "overhead" and check["time_ns"] > truth["sum_ns"]:
+        yield f"{check['time_ns']} ns, of {truth['sum_ns']}"
     if name == "floor" and check["time_ns"] // 100 != truth["least_ns"] // 100:
         yield f"floor {check['time_ns']}, not {truth['least_ns']}"
     if checks:

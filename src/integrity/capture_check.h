@@ -20,17 +20,25 @@ std::string_view IdOf(Weight weight);  // "reservation"
 // The one table: constant, stable id, title. Ids are part of the JSON and of
 // docs/errors.md; they are never renamed. In the order in which checks of one
 // weight are printed. The title follows "A's capture: " in a verdict.
-#define INFERDIFF_CAPTURE_CHECKS(X)                    \
-  X(kLateBurst, "late-burst",                          \
-    "graph kernels are recorded long after they ran")  \
-  X(kClockJump, "clock-jump", "the GPU's clock jumps") \
-  X(kImpossibleDuration, "impossible-duration",        \
-    "kernels have impossible durations")               \
-  X(kMissingGraphKernels, "missing-graph-kernels",     \
-    "kernels of graph replays are missing")            \
-  X(kInstrumentationFloor, "instrumentation-floor",    \
-    "durations are those of the instrumentation")      \
-  X(kBackToBackStamps, "back-to-back-stamps",          \
+#define INFERDIFF_CAPTURE_CHECKS(X)                                            \
+  X(kLateBurst, "late-burst",                                                  \
+    "graph kernels are recorded long after they ran")                          \
+  X(kClockJump, "clock-jump", "the GPU's clock jumps")                         \
+  X(kImpossibleDuration, "impossible-duration",                                \
+    "kernels have impossible durations")                                       \
+  X(kMissingGraphKernels, "missing-graph-kernels",                             \
+    "kernels of graph replays are missing")                                    \
+  X(kGraphWithoutKernels, "graph-without-kernels",                             \
+    "graph launches have no kernels")                                          \
+  X(kLaunchWithoutKernel, "launch-without-kernel", "launches have no kernels") \
+  X(kAmbiguousLaunch, "ambiguous-launch",                                      \
+    "it is not clear which call launched which kernel")                        \
+  X(kInstrumentationFloor, "instrumentation-floor",                            \
+    "durations are those of the instrumentation")                              \
+  X(kProfilerTime, "profiler-time",                                            \
+    "the profiler's own work takes the host's time")                           \
+  X(kRepeatedRecord, "repeated-record", "records stand in it twice")           \
+  X(kBackToBackStamps, "back-to-back-stamps",                                  \
     "replayed kernels are stamped back to back")
 
 enum class CheckKind : uint8_t {

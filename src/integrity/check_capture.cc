@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/checked.h"
+#include "integrity/host_checks.h"
 #include "integrity/stamp_checks.h"
 
 namespace inferdiff {
@@ -61,6 +62,11 @@ std::vector<CaptureCheck> CheckCapture(const Trace& trace,
   CheckDamage(steps, DamageKind::kImpossibleDuration,
               CheckKind::kImpossibleDuration, &out);
   CheckMissing(steps, &out);
+  add(CheckLostGraphs(trace));
+  add(CheckLostLaunches(trace, steps));
+  add(CheckAmbiguous(trace));
+  add(CheckRepeated(trace));
+  add(CheckProfilerTime(trace, steps));
   add(CheckFloor(trace, classes));
   add(CheckBackToBack(trace, steps));
   SortChecks(&out);

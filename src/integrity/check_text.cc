@@ -56,6 +56,44 @@ std::string LossText(const CaptureCheck& check) {
           "{}. The steps are left out, but others may lack eager kernels "
           "unseen.",
           PartText(check, "kernel"), Verb(check.count), kBuffers);
+    case CheckKind::kGraphWithoutKernels:
+      return fmt::format("{} {} no GPU records at all: {}.",
+                         PartText(check, "graph launch call"),
+                         check.count == 1 ? "has" : "have", kBuffers);
+    case CheckKind::kLaunchWithoutKernel:
+      return fmt::format(
+          "{} {} no kernel in the trace, though later ones have: {}. Busy time "
+          "and counts are too low by what is missing.",
+          PartText(check, "kernel launch call"),
+          check.count == 1 ? "has" : "have", kBuffers);
+    default:
+      break;
+  }
+  return "";
+}
+
+std::string HostText(const CaptureCheck& check) {
+  switch (check.kind) {
+    case CheckKind::kAmbiguousLaunch:
+      return fmt::format(
+          "{} {} launched under a correlation id that several calls have, as "
+          "where files of several processes were merged: which call launched "
+          "them, and so their step, is a guess. Use the files of each process.",
+          PartText(check, "operation"), check.count == 1 ? "was" : "were");
+    case CheckKind::kRepeatedRecord:
+      return fmt::format(
+          "{} of the GPU {} in the file twice, to the nanosecond, and {} once. "
+          "Was a rank merged into it twice?",
+          Plural(check.count, "record"), check.count == 1 ? "stands" : "stand",
+          check.count == 1 ? "counts" : "count");
+    case CheckKind::kProfilerTime:
+      return fmt::format(
+          "The profiler's own work ({}) takes {} of the host's time during the "
+          "used steps{}: part of their idle time is its doing. Warm the "
+          "profiler up before the steps that count, and trace less beside the "
+          "GPU.",
+          Plural(check.count, "event"), TimeText(check.time_ns),
+          ShareText(check.time_ns, check.of_ns));
     default:
       break;
   }
@@ -98,7 +136,13 @@ std::string TextOf(const CaptureCheck& check) {
     case CheckKind::kImpossibleDuration:
       return DamageText(check);
     case CheckKind::kMissingGraphKernels:
+    case CheckKind::kGraphWithoutKernels:
+    case CheckKind::kLaunchWithoutKernel:
       return LossText(check);
+    case CheckKind::kAmbiguousLaunch:
+    case CheckKind::kRepeatedRecord:
+    case CheckKind::kProfilerTime:
+      return HostText(check);
     case CheckKind::kLateBurst:
     case CheckKind::kInstrumentationFloor:
     case CheckKind::kBackToBackStamps:

@@ -56,8 +56,10 @@ bool IsMostlyIdle(const Trace& trace, int64_t from_ns, int64_t to_ns) {
   int64_t busy = 0;
   for (size_t i = 0; i < trace.ops.size(); ++i) {
     if (trace.ops.start_ns[i] >= to_ns) break;
-    if (trace.ops.start_ns[i] >= from_ns)
-      busy = SaturatingAdd(busy, trace.ops.dur_ns[i]);
+    const int64_t inside =
+        SaturatingSub(std::min(trace.ops.end_ns(i), to_ns),
+                      std::max(trace.ops.start_ns[i], from_ns));
+    busy = SaturatingAdd(busy, std::max<int64_t>(inside, 0));
   }
   return busy < SaturatingSub(to_ns, from_ns) / 2;
 }

@@ -50,6 +50,8 @@ enum class Severity : uint8_t {
     "names with unescaped quotes were recovered")                       \
   X(kDanglingName, "dangling_name", kRepaired,                          \
     "records with a name that the file does not have were kept")        \
+  X(kRepeatedRecord, "repeated_record", kRepaired,                      \
+    "records that stand in the file twice were counted once")           \
   X(kOpenRange, "open_range", kInfo,                                    \
     "named ranges without an end were left out")                        \
   X(kNonFiniteNumber, "non_finite_number", kRepaired,                   \

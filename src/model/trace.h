@@ -11,6 +11,7 @@
 // No format's name appears here.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -117,12 +118,46 @@ struct TraceInfo {
   int64_t graph_launches = 0;
 };
 
+/// Launching calls of the processes that launched a trace's ops, from the first
+/// to the last one that some op of the file refers to: what comes before and
+/// behind may be cut off by the capture's window.
+struct LaunchTally {
+  int64_t kernels = 0;       // calls that launch a kernel
+  int64_t kernels_lost = 0;  // of them, without any op
+  int64_t longest_loss = 0;  // the most of those in a row
+  int64_t graphs = 0, graphs_lost = 0;
+
+  LaunchTally& operator+=(const LaunchTally& other) {
+    kernels += other.kernels;
+    kernels_lost += other.kernels_lost;
+    longest_loss = std::max(longest_loss, other.longest_loss);
+    graphs += other.graphs;
+    graphs_lost += other.graphs_lost;
+    return *this;
+  }
+};
+
+/// What a reader noticed that speaks of the capture, not of the GPU.
+struct CaptureFacts {
+  LaunchTally launches;
+  int64_t ambiguous_ops = 0;  // several launch calls have their correlation
+  int64_t repeated_ops = 0;   // dropped: they stand in the file twice
+};
+
+/// Host time that the profiler takes for itself.
+struct ProfilerSpan {
+  int64_t start_ns = 0;
+  int64_t dur_ns = 0;  // >= 0
+};
+
 struct Trace {
   TraceInfo info;
+  CaptureFacts capture;
   std::shared_ptr<const StringPool> names;  // shared by traces of one source
   GpuOps ops;
   HostCalls calls;
   std::vector<Annotation> annotations;  // sorted by (start, -duration, ordinal)
+  std::vector<ProfilerSpan> profiler;   // in order of the file
   std::vector<Lane> lanes;
   std::vector<HostThread> threads;
   std::vector<std::string> process_groups;  // name and ranks: "1 [0, 1]"

@@ -241,6 +241,7 @@ void Assembler::Run(bool truncated, unsigned threads) {
     host_.Fill(plans_[i].key, &lane_of_track_, &file_->traces[i]);
     file_->traces[i].names = names_.pool();
   }
+  host_.FillTallies(&file_->traces);
   // Names of the model only: a lexicon may hold some of a wrong guess.
   const Vendor vendor = FindVendor(metadata_, *names_.pool());
   for (size_t i = 0; i < plans_.size(); ++i) {

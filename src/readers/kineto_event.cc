@@ -288,6 +288,7 @@ EventKind KindOf(std::string_view cat) {
       {"user_annotation", EventKind::kHostRange},
       {"gpu_user_annotation", EventKind::kGpuRange},
       {"Operator", EventKind::kOldOperator},
+      {"overhead", EventKind::kProfiler},
   };
   for (const Row& row : kRows) {
     if (row.cat == cat) return row.kind;

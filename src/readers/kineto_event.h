@@ -82,6 +82,7 @@ enum class EventKind : uint8_t {
   kGpuRange,
   /// The category of 2021 for framework ops, among them the profiler's steps.
   kOldOperator,
+  kProfiler,  // host time of the profiler itself
 };
 EventKind KindOf(std::string_view cat);
 

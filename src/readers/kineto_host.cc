@@ -5,18 +5,35 @@
 #include <tuple>
 #include <utility>
 
+#include "readers/launch_tally.h"
+#include "readers/repeated_records.h"
+
 namespace inferdiff {
 namespace {
 
+CallKind KindOf(const EventRecord* call) {
+  return static_cast<CallKind>(call->kind);
+}
+
+bool IsSameCall(const EventRecord* a, const EventRecord* b) {
+  return a->dur_ns == b->dur_ns && (a->dur_ns > 0 || a->correlation != 0) &&
+         a->correlation == b->correlation && a->name == b->name &&
+         a->track == b->track && a->kind == b->kind;
+}
+
 bool CanLaunch(const EventRecord* call) {
-  const auto kind = static_cast<CallKind>(call->kind);
+  const CallKind kind = KindOf(call);
   return call->correlation != 0 && kind != CallKind::kSync &&
          kind != CallKind::kAlloc;
 }
 
+RangeKind KindOfRange(const EventRecord& range) {
+  return static_cast<RangeKind>(range.kind);
+}
+
 /// Calls that are kept although they launch nothing here.
 bool LaunchesNothing(const EventRecord* call) {
-  const auto kind = static_cast<CallKind>(call->kind);
+  const CallKind kind = KindOf(call);
   return kind == CallKind::kGraphLaunch || kind == CallKind::kSync ||
          kind == CallKind::kAlloc;
 }
@@ -44,9 +61,6 @@ void HostSide::Collect() {
   for (const StoredBatch& batch : batches_) {
     for (const EventRecord& call : batch.calls) {
       order_of_track[call.track]->Add(call);
-      if (static_cast<CallKind>(call.kind) == CallKind::kGraphLaunch) {
-        ++graph_launches_;
-      }
     }
   }
   for (auto& [name, order] : orders) {
@@ -56,8 +70,13 @@ void HostSide::Collect() {
     order.start_ns = {};
     Scope& scope = scopes_[name];
     scope.calls = std::move(order.record);
+    DropRepeated(
+        &scope.calls, [](const EventRecord* call) { return call->start_ns; },
+        IsSameCall);
+    scope.answered.assign(scope.calls.size(), 0);
     scope.launches.Reserve(scope.calls.size());
     for (size_t i = 0; i < scope.calls.size(); ++i) {
+      if (KindOf(scope.calls[i]) == CallKind::kGraphLaunch) ++graph_launches_;
       if (!CanLaunch(scope.calls[i])) continue;
       scope.launches.Add(scope.calls[i]->correlation, static_cast<uint32_t>(i));
     }
@@ -67,20 +86,22 @@ void HostSide::Collect() {
 
 /// Sets `launch` of the ops to indices in the scope's calls; returns which of
 /// those are meant.
-std::vector<uint8_t> HostSide::LinkOps(const Scope& scope, GpuOps* ops) {
-  std::vector<uint8_t> linked(scope.calls.size(), 0);
-  ops->launch.reserve(ops->size());
+std::vector<uint8_t> HostSide::LinkOps(Scope* scope, Trace* trace) {
+  std::vector<uint8_t> linked(scope->calls.size(), 0);
+  GpuOps& ops = trace->ops;
+  ops.launch.reserve(ops.size());
   size_t near = 0;
-  for (const int64_t correlation : ops->correlation) {
+  for (const int64_t correlation : ops.correlation) {
     const uint32_t call =
-        correlation == 0 ? kNone : scope.launches.Find(correlation, &near);
-    ops->launch.push_back(call);
+        correlation == 0 ? kNone : scope->launches.Find(correlation, &near);
+    ops.launch.push_back(call);
     if (call == kNone) {
       counters_.Add(Counter::kUnlinkedOp);
     } else {
-      linked[call] = 1;
+      linked[call] = scope->answered[call] = 1;
     }
   }
+  trace->capture.ambiguous_ops = scope->launches.CountRepeated(ops.correlation);
   return linked;
 }
 
@@ -111,8 +132,8 @@ void HostSide::FillThreads(const TraceKey& key, const Scope& scope,
   }
   for (const StoredBatch& batch : batches_) {
     for (const EventRecord& range : batch.annotations) {
-      if (range.kind == 0 && TrackOf(&range).scope == key.scope &&
-          IsOurs(&range)) {
+      if (KindOfRange(range) == RangeKind::kHost &&
+          TrackOf(&range).scope == key.scope && IsOurs(&range)) {
         used[range.track] = true;
       }
     }
@@ -133,8 +154,9 @@ void HostSide::FillCalls(const TraceKey& key, Trace* trace) {
   Scope& scope = scopes_[key.scope];
   counters_.Add(Counter::kDuplicateCorrelation,
                 std::exchange(scope.duplicates, 0));
-  std::vector<uint8_t> kept = LinkOps(scope, &trace->ops);
+  std::vector<uint8_t> kept = LinkOps(&scope, trace);
   FindProcesses(scope, kept);
+  launchers_.push_back({key.scope, processes_});
   size_t count = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
     if (LaunchesNothing(scope.calls[i]) && IsOurs(scope.calls[i])) kept[i] = 1;
@@ -170,7 +192,8 @@ uint32_t HostSide::PlaceOf(const EventRecord& range, const TraceKey& key,
                            std::vector<uint32_t>* lane_of_track, Trace* trace) {
   const Track& track = TrackOf(&range);
   if (track.scope != key.scope) return kNone;
-  if (range.kind == 0) return thread_of_track_[range.track];
+  if (KindOfRange(range) == RangeKind::kHost)
+    return thread_of_track_[range.track];
   if (track.pid_number != key.device) return kNone;
   uint32_t& lane = (*lane_of_track)[range.track];
   if (lane == kNone) {  // a stream with ranges and without ops
@@ -180,11 +203,23 @@ uint32_t HostSide::PlaceOf(const EventRecord& range, const TraceKey& key,
   return lane;
 }
 
+/// Profilers put their own work on a process -1 of no rank: of a merged file it
+/// is not known whose it is.
+void HostSide::AddProfilerSpan(const EventRecord& range, const TraceKey& key,
+                               Trace* trace) const {
+  const bool ours = TrackOf(&range).scope == key.scope || scopes_.size() == 1;
+  if (ours) trace->profiler.push_back({range.start_ns, range.dur_ns});
+}
+
 void HostSide::FillAnnotations(const TraceKey& key,
                                std::vector<uint32_t>* lane_of_track,
                                Trace* trace) {
   for (const StoredBatch& batch : batches_) {
     for (const EventRecord& range : batch.annotations) {
+      if (KindOfRange(range) == RangeKind::kProfiler) {
+        AddProfilerSpan(range, key, trace);
+        continue;
+      }
       const uint32_t where = PlaceOf(range, key, lane_of_track, trace);
       if (where == kNone) continue;
       Annotation annotation;
@@ -192,7 +227,7 @@ void HostSide::FillAnnotations(const TraceKey& key,
       annotation.dur_ns = range.dur_ns;
       annotation.name = names_.NumberOf(range.name, &counters_);
       annotation.where = where;
-      annotation.on_gpu = range.kind != 0;
+      annotation.on_gpu = KindOfRange(range) == RangeKind::kGpu;
       annotation.ordinal = range.ordinal();
       trace->annotations.push_back(annotation);
     }
@@ -202,6 +237,29 @@ void HostSide::FillAnnotations(const TraceKey& key,
               return std::tuple(a.start_ns, -a.dur_ns, a.ordinal) <
                      std::tuple(b.start_ns, -b.dur_ns, b.ordinal);
             });
+}
+
+void HostSide::FillTallies(std::vector<Trace>* traces) const {
+  for (const auto& [name, scope] : scopes_) {
+    std::map<std::string_view, LaunchTallyBuilder> tallies;  // by process
+    std::vector<LaunchTallyBuilder*> of_track(tracks_.tracks().size(), nullptr);
+    for (size_t i = 0; i < scope.calls.size(); ++i) {
+      const EventRecord* const call = scope.calls[i];
+      if (!CanLaunch(call)) continue;
+      LaunchTallyBuilder*& tally = of_track[call->track];
+      if (tally == nullptr) tally = &tallies[TrackOf(call).pid];
+      tally->Add(KindOf(call),
+                 scope.answered[i] != 0 ||
+                     scope.launches.IsRepeated(call->correlation));
+    }
+    for (size_t t = 0; t < launchers_.size(); ++t) {
+      const auto& [of_scope, processes] = launchers_[t];
+      if (of_scope != name) continue;
+      for (const auto& [process, tally] : tallies)
+        if (processes.contains(process))
+          (*traces)[t].capture.launches += tally.tally();
+    }
+  }
 }
 
 void HostSide::Fill(const TraceKey& key, std::vector<uint32_t>* lane_of_track,

@@ -35,6 +35,9 @@ class HostSide {
 
   /// Orders the calls, once their records have the numbers of the file.
   void Collect();
+  /// Behind Fill of all traces: which launches no trace has an op of. In the
+  /// order of the calls of Fill.
+  void FillTallies(std::vector<Trace>* traces) const;
   /// Of the whole file, behind Collect.
   int64_t graph_launches() const { return graph_launches_; }
 
@@ -50,12 +53,13 @@ class HostSide {
     std::vector<const EventRecord*> calls;
     LaunchIndex launches;  // index in `calls` by correlation
     size_t duplicates = 0;
+    std::vector<uint8_t> answered;  // by call: some op refers to it
   };
 
   const Track& TrackOf(const EventRecord* record) const {
     return tracks_.tracks()[record->track];
   }
-  std::vector<uint8_t> LinkOps(const Scope& scope, GpuOps* ops);
+  std::vector<uint8_t> LinkOps(Scope* scope, Trace* trace);
   void FindProcesses(const Scope& scope, const std::vector<uint8_t>& linked);
   bool IsOurs(const EventRecord* host) const;
   void FillThreads(const TraceKey& key, const Scope& scope,
@@ -63,6 +67,8 @@ class HostSide {
   void FillCalls(const TraceKey& key, Trace* trace);
   uint32_t PlaceOf(const EventRecord& range, const TraceKey& key,
                    std::vector<uint32_t>* lane_of_track, Trace* trace);
+  void AddProfilerSpan(const EventRecord& range, const TraceKey& key,
+                       Trace* trace) const;
   void FillAnnotations(const TraceKey& key,
                        std::vector<uint32_t>* lane_of_track, Trace* trace);
 
@@ -72,6 +78,12 @@ class HostSide {
   ImportCounters& counters_;
   std::map<std::string_view, Scope> scopes_;
   int64_t graph_launches_ = 0;
+  /// By trace: its scope, and the processes that launched its ops.
+  struct Launchers {
+    std::string_view scope;
+    std::set<std::string_view> processes;
+  };
+  std::vector<Launchers> launchers_;
   // Of the trace that is being filled.
   std::set<std::string_view> processes_;   // empty: any
   std::vector<uint32_t> thread_of_track_;  // kNone: not in it

@@ -172,6 +172,24 @@ void FractionEvidence::Merge(const FractionEvidence& other) {
   full_trailing_zero |= other.full_trailing_zero;
 }
 
+namespace {
+
+/// What the driver does by itself costs as much without a profiler.
+bool IsTheDrivers(std::string_view overhead) {
+  constexpr std::string_view kNames[] = {
+      "Command Buffer Full", "Driver Compiler", "Lazy Function Loading",
+      "Runtime Triggered Module Loading"};
+  return std::find(std::begin(kNames), std::end(kNames), overhead) !=
+         std::end(kNames);
+}
+
+RangeKind RangeKindOf(EventKind kind) {
+  if (kind == EventKind::kProfiler) return RangeKind::kProfiler;
+  return kind == EventKind::kGpuRange ? RangeKind::kGpu : RangeKind::kHost;
+}
+
+}  // namespace
+
 void AddEvent(const EventFields& fields, EventKind kind, uint64_t ordinal,
               RecordBatch* batch) {
   if (kind == EventKind::kHostCall && !IsKept(fields, batch)) return;
@@ -197,6 +215,7 @@ void AddTimedEvent(const EventFields& fields, DecimalTime start,
     if (fields.name.text.substr(0, 12) != "ProfilerStep") return;
     kind = EventKind::kHostRange;
   }
+  if (kind == EventKind::kProfiler && IsTheDrivers(fields.name.text)) return;
   EventRecord record{};
   const std::optional<OpKind> op = OpKindOf(kind);
   record.name = batch->lexicon->NameOf(fields.name.text, op.has_value());
@@ -231,7 +250,7 @@ void AddTimedEvent(const EventFields& fields, DecimalTime start,
   } else if (kind == EventKind::kHostCall) {
     batch->calls.push_back(record);
   } else {
-    record.kind = kind == EventKind::kGpuRange;
+    record.kind = static_cast<uint8_t>(RangeKindOf(kind));
     batch->annotations.push_back(record);
   }
 }

@@ -21,6 +21,10 @@
 
 namespace inferdiff {
 
+/// What a named range stands on; the profiler's own work is none of the model's
+/// annotations.
+enum class RangeKind : uint8_t { kHost, kGpu, kProfiler };
+
 /// A GPU activity, a host call or an annotation. 40 bytes: half of what a GPU
 /// op may cost while a file is read.
 struct EventRecord {
@@ -31,7 +35,7 @@ struct EventRecord {
   uint32_t track;       // in the lexicon
   uint32_t ordinal_low;
   uint8_t ordinal_high;
-  uint8_t kind;  // OpKind, CallKind or on_gpu
+  uint8_t kind;  // OpKind, CallKind or RangeKind
   /// Fraction digits of start (low nibble) and duration as written.
   uint8_t digits;
 

@@ -22,7 +22,11 @@ size_t LaunchIndex::Finish() {
   SortByKey(&keys_, &values_);
   size_t kept = 0;
   for (size_t i = 0; i < keys_.size(); ++i) {
-    if (kept > 0 && keys_[kept - 1] == keys_[i]) continue;
+    if (kept > 0 && keys_[kept - 1] == keys_[i]) {
+      if (repeated_.empty() || repeated_.back() != keys_[i])
+        repeated_.push_back(keys_[i]);
+      continue;
+    }
     keys_[kept] = keys_[i];
     values_[kept++] = values_[i];
   }
@@ -30,6 +34,16 @@ size_t LaunchIndex::Finish() {
   keys_.resize(kept);
   values_.resize(kept);
   return dropped;
+}
+
+int64_t LaunchIndex::CountRepeated(const std::vector<int64_t>& keys) const {
+  if (repeated_.empty()) return 0;
+  return std::count_if(keys.begin(), keys.end(),
+                       [this](int64_t key) { return FindRepeated(key); });
+}
+
+bool LaunchIndex::FindRepeated(int64_t key) const {
+  return std::binary_search(repeated_.begin(), repeated_.end(), key);
 }
 
 /// The first key that is not less, looked for in steps that double from `near`

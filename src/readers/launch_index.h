@@ -22,15 +22,24 @@ class LaunchIndex {
   /// there already.
   size_t Finish();
 
+  /// Was it added more than once?
+  bool IsRepeated(int64_t key) const {
+    return !repeated_.empty() && FindRepeated(key);
+  }
+  /// How many of `keys` were.
+  int64_t CountRepeated(const std::vector<int64_t>& keys) const;
+
   /// kNone (model/trace.h) when absent. `near`: where the last search of the
   /// caller ended, 0 at first.
   uint32_t Find(int64_t key, size_t* near) const;
 
  private:
+  bool FindRepeated(int64_t key) const;
   size_t LowerBound(int64_t key, size_t near) const;
 
   std::vector<int64_t> keys_;
   std::vector<uint32_t> values_;
+  std::vector<int64_t> repeated_;  // sorted
 };
 
 }  // namespace inferdiff

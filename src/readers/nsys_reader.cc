@@ -93,6 +93,7 @@ class NsysReader {
   void ReadCopies();
   void ReadMemsets();
   void ReadRanges();
+  void ReadOverhead(std::string_view table);
   void CheckGraphs();
   bool HasGraphOps() const;
   void NameLanes();
@@ -308,6 +309,20 @@ void NsysReader::ReadRanges() {
   });
 }
 
+/// What the driver does by itself (2 compiles, 6 and 7 load code, 8 waits for
+/// room in the queue) costs as much without a profiler, and is not kept.
+void NsysReader::ReadOverhead(std::string_view table) {
+  SqliteRows rows(database_, table,
+                  {"start", "end", "globalTid", "overheadType"}, counters_);
+  rows.ForEach([&] {
+    const int64_t type = rows.Int(3);
+    if (type == 2 || (type >= 6 && type <= 8)) return;
+    if (!rows.IsInt(0) || !rows.IsInt(1)) return;
+    sink_.AddProfilerSpan(ProcessOf(NsysProcessOf(rows.Int(2))), rows.Int(0),
+                          rows.Int(1));
+  });
+}
+
 /// Graphs that were captured as a whole: there is a row for each launch at
 /// most, and none for what ran in it.
 void NsysReader::CheckGraphs() {
@@ -363,6 +378,8 @@ void NsysReader::Run() {
   ReadMemsets();
   TakeCalls();
   ReadRanges();
+  ReadOverhead("PROFILER_OVERHEAD");
+  ReadOverhead("CUPTI_ACTIVITY_KIND_OVERHEAD");
   const std::set<int64_t> processes(process_of_device_.begin(),
                                     process_of_device_.end());
   for (uint32_t i = 0; i < process_of_device_.size(); ++i)

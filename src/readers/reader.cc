@@ -13,6 +13,7 @@
 #include "base/input_file.h"
 #include "readers/foreign_files.h"
 #include "readers/format.h"
+#include "readers/repeated_records.h"
 
 namespace inferdiff {
 namespace {
@@ -97,6 +98,17 @@ InputError NoOperations(const std::string& path,
                     "again");
 }
 
+/// Launches in a graph capture run nothing, a graph captured as a whole has no
+/// kernels, and what is cut off is missing anyway: each has a counter.
+void ForgiveLosses(const ImportCounters& counters, Trace* trace) {
+  LaunchTally& launches = trace->capture.launches;
+  const bool cut = counters[Counter::kTruncatedInput] > 0 ||
+                   counters[Counter::kCorruptCompression] > 0 ||
+                   counters[Counter::kDamagedTable] > 0;
+  if (cut || counters[Counter::kGraphCapture] > 0) launches.kernels_lost = 0;
+  if (cut || counters[Counter::kGraphAsWhole] > 0) launches.graphs_lost = 0;
+}
+
 }  // namespace
 
 bool IsTrace(const std::string& path) {
@@ -129,6 +141,10 @@ SourceFile ReadTrace(const std::string& path, const ReadOptions& options) {
   SourceFile result = format->read(file, compression, options);
   result.path = path;
   if (result.size_bytes == 0) result.size_bytes = file.size();
+  for (Trace& trace : result.traces) {
+    DropRepeatedRecords(&trace, &result.counters);
+    ForgiveLosses(result.counters, &trace);
+  }
   if (result.traces.empty()) {
     throw NoOperations(path, result.counters);
   }

@@ -8,7 +8,9 @@
 #include "base/error.h"
 #include "readers/json_text.h"
 #include "readers/launch_index.h"
+#include "readers/launch_tally.h"
 #include "readers/op_columns.h"
+#include "readers/repeated_records.h"
 
 namespace inferdiff {
 namespace {
@@ -18,6 +20,13 @@ constexpr int64_t kLatest = int64_t{1} << 62;
 
 bool LaunchesNothing(CallKind kind) {
   return kind == CallKind::kSync || kind == CallKind::kAlloc;
+}
+
+bool IsSameCall(const TraceSink::Call& a, const TraceSink::Call& b) {
+  return a.end_ns == b.end_ns &&
+         (a.end_ns > a.start_ns || a.correlation != 0) &&
+         a.correlation == b.correlation && a.name == b.name &&
+         a.thread == b.thread && a.kind == b.kind;
 }
 
 LaunchIndex IndexOf(const std::vector<TraceSink::Call>& calls,
@@ -145,6 +154,12 @@ void TraceSink::AddCall(const Call& call) {
   processes_[threads_[call.thread].process].calls.push_back(kept);
 }
 
+void TraceSink::AddProfilerSpan(uint32_t process, int64_t start_ns,
+                                int64_t end_ns) {
+  if (!Accept(start_ns, &end_ns)) return;
+  processes_[process].profiler.push_back({start_ns, end_ns - start_ns});
+}
+
 void TraceSink::AddRange(uint32_t thread, int64_t start_ns, int64_t end_ns,
                          NameId name, uint64_t ordinal) {
   if (!Accept(start_ns, &end_ns)) return;
@@ -180,12 +195,28 @@ void TraceSink::FillOps(DeviceRows* rows, Trace* trace) {
   SortOps(&trace->ops);
 }
 
+/// Which of several calls with one correlation an op is of is not known: none
+/// of them counts as lost.
+void TraceSink::MarkRepeated(const LaunchIndex& index, Host* host) {
+  for (size_t i = 0; i < host->calls.size(); ++i)
+    if (index.IsRepeated(host->calls[i].correlation)) host->answered[i] = 1;
+}
+
+LaunchTally TraceSink::TallyOf(const Host& host) {
+  LaunchTallyBuilder tally;
+  for (size_t i = 0; i < host.calls.size(); ++i) {
+    const Call& call = host.calls[i];
+    if (call.correlation != 0 && !LaunchesNothing(call.kind))
+      tally.Add(call.kind, host.answered[i] != 0);
+  }
+  return tally.tally();
+}
+
 /// Sets `launch` to indices in the process's calls; returns which of those are
 /// meant.
-std::vector<uint8_t> TraceSink::LinkOps(const Host& host, bool count,
-                                        Trace* trace) {
-  const LaunchIndex index = IndexOf(host.calls, count ? counters_ : nullptr);
-  std::vector<uint8_t> linked(host.calls.size(), 0);
+std::vector<uint8_t> TraceSink::LinkOps(Host* host, bool count, Trace* trace) {
+  const LaunchIndex index = IndexOf(host->calls, count ? counters_ : nullptr);
+  std::vector<uint8_t> linked(host->calls.size(), 0);
   GpuOps& ops = trace->ops;
   ops.launch.reserve(ops.size());
   size_t near = 0;
@@ -196,9 +227,11 @@ std::vector<uint8_t> TraceSink::LinkOps(const Host& host, bool count,
     if (call == kNone) {
       counters_->Add(Counter::kUnlinkedOp);
     } else {
-      linked[call] = 1;
+      linked[call] = host->answered[call] = 1;
     }
   }
+  trace->capture.ambiguous_ops = index.CountRepeated(ops.correlation);
+  if (trace->capture.ambiguous_ops > 0) MarkRepeated(index, host);
   return linked;
 }
 
@@ -213,12 +246,12 @@ uint32_t TraceSink::ThreadIn(uint32_t thread, Trace* trace) {
 }
 
 /// `count`: the first trace of its process, which counts for all.
-void TraceSink::FillCalls(const Host& host, bool count, Trace* trace) {
+void TraceSink::FillCalls(Host* host, bool count, Trace* trace) {
   std::vector<uint8_t> kept = LinkOps(host, count, trace);
   std::vector<uint32_t> number(kept.size(), kNone);
   HostCalls& out = trace->calls;
   for (size_t i = 0; i < kept.size(); ++i) {
-    const Call& call = host.calls[i];
+    const Call& call = host->calls[i];
     if (call.kind == CallKind::kGraphLaunch) ++trace->info.graph_launches;
     if (kept[i] == 0 && call.kind != CallKind::kGraphLaunch &&
         !LaunchesNothing(call.kind)) {
@@ -266,6 +299,10 @@ void TraceSink::Finish(SourceFile* file) {
     if (!std::is_sorted(host.calls.begin(), host.calls.end(), before)) {
       std::sort(host.calls.begin(), host.calls.end(), before);
     }
+    DropRepeated(
+        &host.calls, [](const Call& call) { return call.start_ns; },
+        IsSameCall);
+    host.answered.assign(host.calls.size(), 0);
   }
   std::vector<uint32_t> order(devices_.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -276,6 +313,7 @@ void TraceSink::Finish(SourceFile* file) {
            std::tie(right.key, right.label, devices_[b].info.device);
   });
   std::vector<uint8_t> counted(processes_.size(), 0);
+  std::vector<uint32_t> process_of;  // by trace
   lane_number_.assign(lanes_.size(), kNone);
   for (const uint32_t device : order) {
     DeviceRows& rows = devices_[device];
@@ -286,10 +324,17 @@ void TraceSink::Finish(SourceFile* file) {
     trace.info.process = processes_[rows.process].label;
     FillLanes(device, &trace);
     FillOps(&rows, &trace);
-    FillCalls(processes_[rows.process], counted[rows.process] == 0, &trace);
+    FillCalls(&processes_[rows.process], counted[rows.process] == 0, &trace);
     counted[rows.process] = 1;
     FillRanges(rows, &trace);
+    trace.profiler = processes_[rows.process].profiler;
     trace.names = names_;
+    process_of.push_back(rows.process);
+  }
+  for (uint32_t process = 0; process < processes_.size(); ++process) {
+    const LaunchTally tally = TallyOf(processes_[process]);
+    for (size_t i = 0; i < process_of.size(); ++i)
+      if (process_of[i] == process) file->traces[i].capture.launches = tally;
   }
 }
 

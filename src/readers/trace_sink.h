@@ -26,6 +26,8 @@
 
 namespace inferdiff {
 
+class LaunchIndex;
+
 class TraceSink {
  public:
   struct Op {
@@ -75,6 +77,10 @@ class TraceSink {
 
   /// The first device gets room for so many ops at once.
   void ExpectOps(size_t count) { expected_ops_ = count; }
+
+  /// Host time of the profiler itself.
+  void AddProfilerSpan(uint32_t process, int64_t start_ns, int64_t end_ns);
+
   size_t ops() const { return op_count_; }
 
   /// Consumes the rows. Traces without ops are left out; they come by
@@ -87,6 +93,8 @@ class TraceSink {
     std::string label;
     std::vector<Call> calls;
     std::vector<Annotation> ranges;  // where: index in threads_
+    std::vector<ProfilerSpan> profiler = {};
+    std::vector<uint8_t> answered = {};  // by call: some op refers to it
   };
   struct ThreadRow {
     uint32_t process = 0;
@@ -107,9 +115,11 @@ class TraceSink {
   bool Accept(int64_t start_ns, int64_t* end_ns);
   void FillLanes(uint32_t device, Trace* trace);
   void FillOps(DeviceRows* rows, Trace* trace);
-  std::vector<uint8_t> LinkOps(const Host& host, bool count, Trace* trace);
-  void FillCalls(const Host& host, bool count, Trace* trace);
+  std::vector<uint8_t> LinkOps(Host* host, bool count, Trace* trace);
+  void FillCalls(Host* host, bool count, Trace* trace);
   void FillRanges(const DeviceRows& rows, Trace* trace);
+  static void MarkRepeated(const LaunchIndex& index, Host* host);
+  static LaunchTally TallyOf(const Host& host);
   uint32_t ThreadIn(uint32_t thread, Trace* trace);
 
   ImportCounters* counters_;

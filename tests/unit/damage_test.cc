@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times that no GPU can have produced, and those that only look like it.
+#include "steps/damage.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "trace_builder.h"
+
+namespace inferdiff {
+namespace {
+
+std::vector<Damage> DamageOf(const TraceBuilder& builder) {
+  const Trace trace = builder.Build();
+  return FindDamage(trace, ClassesByWord(trace));
+}
+
+/// `count` kernels of 10 us on lane 0, 20 us apart, each with its launch
+/// `lead_us` before it.
+void AddKernels(TraceBuilder* builder, int count, int64_t at_us,
+                int64_t lead_us = 5) {
+  for (int i = 0; i < count; ++i)
+    builder->Eager("k", at_us + 20 * i - lead_us, at_us + 20 * i, 10);
+}
+
+TEST(Damage, AKernelThatRunsIntoLaterOnesOfItsLane) {
+  TraceBuilder builder;
+  AddKernels(&builder, 20, 1000);
+  builder.Eager("k", 1395, 1400, 5000);
+  AddKernels(&builder, 20, 1420);
+  const std::vector<Damage> found = DamageOf(builder);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].kind, DamageKind::kImpossibleDuration);
+  EXPECT_EQ(found[0].begin_ns, 1'420'000);
+  EXPECT_EQ(found[0].end_ns, 6'400'000);
+}
+
+TEST(Damage, OnlyBeyondAMillisecondAndTenMedians) {
+  TraceBuilder builder;
+  AddKernels(&builder, 20, 1000);
+  builder.Eager("k", 1395, 1400, 1020);  // 1 ms into the next one: not more
+  AddKernels(&builder, 20, 1420);
+  EXPECT_TRUE(DamageOf(builder).empty());
+  TraceBuilder always_long;
+  for (int i = 0; i < 5; ++i) {  // each as long, on a queue of two streams
+    always_long.Eager("long", 5000 * i, 5000 * i + 5, 4000);
+    always_long.Eager("k", 5000 * i + 50, 5000 * i + 55, 10);
+  }
+  EXPECT_TRUE(DamageOf(always_long).empty());
+}
+
+TEST(Damage, OtherLanesAndCollectivesMayRunOn) {
+  TraceBuilder builder;
+  AddKernels(&builder, 20, 1000);
+  builder.Eager("k", 1395, 1400, 5000, 1);
+  builder.Eager("nccl", 1395, 1401, 5000);
+  AddKernels(&builder, 20, 1420);
+  EXPECT_TRUE(DamageOf(builder).empty());
+}
+
+TEST(Damage, ALaneOfManyOverrunsIsNoLane) {
+  TraceBuilder builder;
+  for (int i = 0; i < 90; ++i) builder.Eager("k", 20 * i, 20 * i + 5, 10);
+  for (int i = 0; i < 10; ++i) {
+    builder.Eager("k", 3000 * i + 2000, 3000 * i + 2005, 2500);
+    builder.Eager("k", 3000 * i + 2020, 3000 * i + 2025, 10);
+  }
+  EXPECT_TRUE(DamageOf(builder).empty());
+}
+
+TEST(Damage, AClockThatJumpsOnOrBack) {
+  for (const int64_t jump_us : {20'000, -20'000}) {
+    TraceBuilder builder;
+    AddKernels(&builder, 12, 100'000);
+    for (int i = 0; i < 12; ++i)
+      builder.Eager("k", 100'300 + 20 * i, 100'305 + 20 * i + jump_us, 10);
+    const std::vector<Damage> found = DamageOf(builder);
+    ASSERT_EQ(found.size(), 1U) << jump_us;
+    EXPECT_EQ(found[0].kind, DamageKind::kClockJump);
+    EXPECT_LT(found[0].begin_ns, found[0].end_ns);
+  }
+}
+
+TEST(Damage, AHostThatRunsAheadIsNoJump) {
+  TraceBuilder ahead;  // launched every 5 us, run every 300
+  for (int i = 0; i < 40; ++i)
+    ahead.Eager("k", 1000 + 5 * i, 1005 + 300 * i, 290);
+  EXPECT_TRUE(DamageOf(ahead).empty());
+  TraceBuilder caught_up;  // one stall of 20 ms, then as before
+  AddKernels(&caught_up, 20, 1000);
+  caught_up.Eager("k", 1400, 21'400, 10);
+  AddKernels(&caught_up, 20, 21'500);
+  EXPECT_TRUE(DamageOf(caught_up).empty());
+  TraceBuilder queued;  // the GPU was busy, not idle, for the 20 ms
+  AddKernels(&queued, 12, 1000);
+  queued.Eager("long", 1240, 1245, 20'000);
+  for (int i = 0; i < 12; ++i)
+    queued.Eager("k", 1250 + 20 * i, 21'250 + 20 * i, 10);
+  EXPECT_TRUE(DamageOf(queued).empty());
+}
+
+TEST(Damage, TimesAtTheEndsOfTheRange) {
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 1000 - 4000;
+  TraceBuilder builder;
+  AddKernels(&builder, 20, 1000);
+  builder.Eager("k", 1395, 1400, kFar);
+  AddKernels(&builder, 20, 1420);
+  EXPECT_EQ(DamageOf(builder).size(), 1U);
+  TraceBuilder apart;
+  AddKernels(&apart, 12, -kFar);
+  AddKernels(&apart, 12, kFar - 2000, kFar);
+  DamageOf(apart);  // must not overflow
+}
+
+}  // namespace
+}  // namespace inferdiff
