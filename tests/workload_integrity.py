@@ -41,7 +41,9 @@ CANNOT = {("burst", "rpd")} | {
 NVIDIA = ("kineto", "nsys", "nsys-old")
 AMD = ("kineto", "rocpd", "rocprof-csv", "rocprof-json", "rpd")
 # Good captures of which something is true: 1 ns between graph kernels.
-TRUE_OF = {"tight": {"back-to-back-stamps"}}
+# and schedules that exist for it.
+TRUE_OF = {"tight": {"back-to-back-stamps"}, "offload": {"copy-only"},
+           "context": {"context-trend"}}
 VARIATIONS = {"": {}, "serial": {"overlap": False},
               "dependent": {"dependent_launch": True}, "tight": {"tight": True},
               "bare": {"markers": False}, "vllm": {"engine": "vllm"}}
@@ -108,6 +110,19 @@ def check_planted(binary, seed, wanted, folder):
                     yield f"{defect}, {vendor}, {name}, seed {seed}: {text}"
 
 
+def check_true(binary, seed, folder):
+    """What some schedules exist for is said of them."""
+    for schedule in ("offload", "context"):
+        for engine in ("sglang", "vllm"):
+            made = workload.build(workload.Options(
+                schedule=schedule, engine=engine, seed=seed, steps=15))
+            path = formats.FORMATS["kineto"](made.ranks, os.path.join(
+                folder, f"{schedule}-{engine}-{seed}"))[0]
+            said = {check["id"] for check in ledger(binary, path)["integrity"]}
+            if said != TRUE_OF[schedule]:
+                yield f"{schedule}, {engine}, seed {seed}: {said}"
+
+
 def check_good(binary, seed, folder):
     for schedule in schedules.SCHEDULES:
         for variation, options in VARIATIONS.items():
@@ -121,6 +136,7 @@ def check_good(binary, seed, folder):
                 said = {check["id"] for check in
                         ledger(binary, path)["integrity"]}
                 said -= TRUE_OF.get(variation, set())
+                said -= TRUE_OF.get(schedule, set())
                 if said:
                     yield (f"{schedule}, {variation}, {vendor}, seed {seed}: "
                            f"{', '.join(sorted(said))}")
@@ -137,6 +153,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(arguments.seeds):
             for text in (*check_planted(arguments.bin, seed, wanted, folder),
+                         *check_true(arguments.bin, seed, folder),
                          *check_good(arguments.bin, seed, folder)):
                 failures += 1
                 print(text)

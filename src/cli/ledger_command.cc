@@ -11,6 +11,7 @@
 #include "cli/load_set.h"
 #include "cli/one_trace.h"
 #include "cli/progress.h"
+#include "ledger/amount_checks.h"
 #include "ledger/rank_set.h"
 
 namespace inferdiff {
@@ -31,12 +32,15 @@ Usage: inferdiff ledger [OPTION]... TRACE...
                        write a part for `inferdiff merge` to -o FILE.ledger or
                        -o FOLDER/; auto: K/N are SLURM_PROCID/SLURM_NTASKS, as
                        srun sets them (default: all files)
+      --untraced US    the step time without the profiler in microseconds, such as
+                       4400.5: says what profiling costs (default: unknown)
       --top N          kernels and families to list (default: 10)
 )";
 
 struct LedgerArguments {
   OneTraceOptions trace;
   std::string shard;
+  std::optional<int64_t> untraced_ns;
   int64_t top = 10;
 };
 
@@ -80,9 +84,13 @@ int Run(LedgerArguments arguments) {
               "`inferdiff merge` joins the parts of a ledger");
   }
   if (!outputs.WantsLedger()) {
-    const LedgerResult ledger =
-        std::move(loader).Account(arguments.trace.group);
+    LedgerResult ledger = std::move(loader).Account(arguments.trace.group);
+    AddDilation(arguments.untraced_ns, &ledger);
     return WriteLedger(outputs, common, ledger, arguments.top);
+  }
+  if (arguments.untraced_ns) {
+    FailUsage("a ledger file holds the traces' figures, not --untraced",
+              "name it where the ledger file is read");
   }
   const LedgerPart part = std::move(loader).AccountPart(
       arguments.trace.group, shard.value_or(Shard{}));
@@ -95,6 +103,7 @@ Command AddLedger(CLI::App& root) {
   const auto arguments = std::make_shared<LedgerArguments>();
   CLI::App* app = AddOneTrace(root, "ledger", kHelp, arguments->trace);
   AddText(*app, "--shard", arguments->shard);
+  AddMicroseconds(*app, "--untraced", arguments->untraced_ns);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -6,6 +6,7 @@
 #include "compare/gap.h"
 #include "compare/setup.h"
 #include "compare/side.h"
+#include "ledger/amount_checks.h"
 
 namespace inferdiff {
 
@@ -83,6 +84,8 @@ CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
   result.a = std::move(a);
   result.b = std::move(b);
   result.untraced = options.untraced;
+  AddDilation(options.untraced.a, &result.a);
+  AddDilation(options.untraced.b, &result.b);
   const Basis basis = ChooseBasis(result.a, result.b);
   result.a_totals = TotalsOn(basis, result.a);
   result.b_totals = TotalsOn(basis, result.b);

@@ -62,23 +62,6 @@ void DoubtProfiler(const CompareResult& result, FindingList* out) {
                   IdleTitle(result.gap), Duration(idle_a), Duration(idle_b)));
 }
 
-/// What profiling costs, where a run without it was timed.
-void DoubtDilation(const SideView& side, std::optional<int64_t> untraced_ns,
-                   Basis basis, FindingList* out) {
-  if (!untraced_ns || basis != Basis::kWall) return;
-  const Rational untraced{*untraced_ns, 1};
-  const Rational more = side.headline() - untraced;
-  const bool slower = more.num >= 0;
-  const bool much = AtLeastPercent(more, untraced, 5);
-  out->Add("dilation", side.side,
-           fmt::format("{}'s step takes {} with the profiler and {} without: "
-                       "{} {}{}.",
-                       side.name(), Duration(side.headline()),
-                       Duration(untraced), Share(Magnitude(more), untraced, 1),
-                       slower ? "slower" : "faster",
-                       much ? "; what it adds lands in the idle time" : ""));
-}
-
 void DoubtRanks(const SideView& side, FindingList* out) {
   const size_t index = static_cast<size_t>(Category::kCommunication);
   if (IsMeasured(side.totals.wait_basis) ||
@@ -155,7 +138,15 @@ void DoubtExcluded(const SideView& side, FindingList* out) {
   }
 }
 
+bool HasTrend(const LedgerResult& ledger) {
+  const std::vector<CaptureCheck>& checks = ledger.capture_checks;
+  return std::any_of(checks.begin(), checks.end(), [](const CaptureCheck& one) {
+    return one.kind == CheckKind::kContextTrend;
+  });
+}
+
 void DoubtSpread(const SideView& side, FindingList* out) {
+  if (HasTrend(side.ledger)) return;  // which explains it
   const Stat& wall = side.ledger.per_step.wall;
   if (wall.n < kFewSteps || wall.median <= 0) return;
   // A tenth of the steps 20 % above the median, or one at the double: the
@@ -205,7 +196,7 @@ void DoubtCapture(const SideView& side, FindingList* out) {
   for (const CaptureCheck& check : side.ledger.capture_checks) {
     // Said of both sides together: DoubtIdleInside.
     if (check.kind == CheckKind::kBackToBackStamps) continue;
-    out->Add(fmt::format("capture.{}", IdOf(check.kind)), side.side,
+    out->Add(IdOf(check.kind), side.side,
              fmt::format("{}'s capture: {}", side.name(),
                          CaptureText(check, side.ledger)));
   }
@@ -250,8 +241,6 @@ std::vector<Finding> FindDoubts(const CompareResult& result) {
     DoubtIdleInside(result, &out);
     DoubtProfiler(result, &out);
   }
-  DoubtDilation(sides[0], result.untraced.a, result.gap.basis, &out);
-  DoubtDilation(sides[1], result.untraced.b, result.gap.basis, &out);
   for (const SideView& side : sides) DoubtRanks(side, &out);
   for (const SideView& side : sides) DoubtSpread(side, &out);
   for (const SideView& side : sides) DoubtSteps(side, result.gap.basis, &out);

@@ -35,8 +35,14 @@ std::string_view IdOf(Weight weight);  // "reservation"
     "it is not clear which call launched which kernel")                        \
   X(kInstrumentationFloor, "instrumentation-floor",                            \
     "durations are those of the instrumentation")                              \
+  X(kDilation, "dilation", "the profiler slows its steps")                     \
   X(kProfilerTime, "profiler-time",                                            \
     "the profiler's own work takes the host's time")                           \
+  X(kCopyOnly, "copy-only", "copies without kernels count as busy")            \
+  X(kWholeStepKernel, "whole-step-kernel",                                     \
+    "one kernel lasts for most of the step")                                   \
+  X(kUnevenExperts, "uneven-experts", "experts work unevenly")                 \
+  X(kContextTrend, "context-trend", "step time goes with context length")      \
   X(kRepeatedRecord, "repeated-record", "records stand in it twice")           \
   X(kBackToBackStamps, "back-to-back-stamps",                                  \
     "replayed kernels are stamped back to back")
@@ -48,6 +54,10 @@ enum class CheckKind : uint8_t {
 };
 std::string_view IdOf(CheckKind kind);  // "clock-jump"
 std::string_view TitleOf(CheckKind kind);
+
+/// CheckKind::kContextTrend: no context is known, the steps are in order of
+/// time.
+inline constexpr std::string_view kTrendByTime = "time";
 
 /// Figures of several ranks add up, whatever the kind: docs/errors.md says
 /// what each of them counts.

@@ -128,6 +128,66 @@ std::string StampText(const CaptureCheck& check) {
   return "";
 }
 
+/// Of a step, or a share: of `n` that is 0 only in a damaged ledger file.
+std::string MeanText(int64_t total, int64_t n) {
+  return Duration({total, n > 0 ? n : 1});
+}
+
+std::string DilationText(const CaptureCheck& check) {
+  const bool slower = check.time_ns >= check.of_ns;
+  const Rational more = Rational{check.time_ns, 1} - Rational{check.of_ns, 1};
+  return fmt::format(
+      "A step takes {} with the profiler and {} without: {} % {}{}.",
+      MeanText(check.time_ns, check.count), MeanText(check.of_ns, check.count),
+      Percent(Magnitude(more), {check.of_ns, 1}), slower ? "slower" : "faster",
+      check.weight == Weight::kNote ? ""
+                                    : "; what it adds lands in the idle time");
+}
+
+std::string AmountText(const CaptureCheck& check) {
+  const std::string share = ShareText(check.time_ns, check.of_ns);
+  switch (check.kind) {
+    case CheckKind::kDilation:
+      return DilationText(check);
+    case CheckKind::kCopyOnly:
+      return fmt::format(
+          "For {} a step{} copies run and no kernel: that counts as busy, and "
+          "is waiting for data.",
+          MeanText(check.time_ns, check.count), share);
+    case CheckKind::kWholeStepKernel:
+      return fmt::format(
+          "A call of {} lasts for half of a step or more{}: it spins, waits or "
+          "holds the whole model, and busy does not mean useful. What it does "
+          "inside no trace of kernels shows.",
+          Quoted(check.detail), share);
+    case CheckKind::kUnevenExperts:
+      return fmt::format(
+          "Expert GEMMs at one place of the step take unlike long from step to "
+          "step: 10th and 90th percentile are {} % of the median apart. Equal "
+          "shapes are unequal work: routing is skewed, or weights are dummies. "
+          "Compare expert GEMMs over many steps only.",
+          Percent({check.time_ns, 1}, {check.of_ns, 1}, 0));
+    case CheckKind::kContextTrend:
+      if (check.detail == kTrendByTime) {
+        return fmt::format(
+            "Step time grows over the capture: its last third of steps takes "
+            "{} longer{} than its first, as where the cache of each sequence "
+            "grows. That is a trend, no spread: compare captures that begin at "
+            "equal context and are equally long.",
+            MeanText(check.time_ns, check.count), share);
+      }
+      return fmt::format(
+          "Step time goes with context length: the third of the steps with "
+          "most "
+          "context takes {} longer{} than the third with least. That is a "
+          "trend, no spread: compare steps of equal context.",
+          MeanText(check.time_ns, check.count), share);
+    default:
+      break;
+  }
+  return "";
+}
+
 }  // namespace
 
 std::string TextOf(const CaptureCheck& check) {
@@ -150,7 +210,7 @@ std::string TextOf(const CaptureCheck& check) {
     default:
       break;
   }
-  return "";
+  return AmountText(check);
 }
 
 }  // namespace inferdiff

@@ -9,7 +9,9 @@
 #include "base/checked.h"
 #include "base/parallel.h"
 #include "integrity/check_capture.h"
+#include "ledger/amount_checks.h"
 #include "ledger/check.h"
+#include "ledger/expert_check.h"
 #include "ledger/find_collectives.h"
 #include "ledger/framework_hint.h"
 #include "ledger/rows.h"
@@ -239,8 +241,11 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
         SequenceOf(index, table, row_of, result.representative_step);
   }
   result.capture_checks = CheckCapture(trace, classes, steps);
+  if (auto check = CheckUnevenExperts(index, classes))
+    MergeChecks({*std::move(check)}, &result.capture_checks);
   DropColumns(&steps);
   result.steps = std::move(steps);
+  AddAmountChecks(&result);
   return result;
 }
 
