@@ -115,7 +115,7 @@ def check_true(binary, seed, folder):
     for schedule in ("offload", "context"):
         for engine in ("sglang", "vllm"):
             made = workload.build(workload.Options(
-                schedule=schedule, engine=engine, seed=seed, steps=15))
+                schedule=schedule, engine=engine, seed=seed, steps=20))
             path = formats.FORMATS["kineto"](made.ranks, os.path.join(
                 folder, f"{schedule}-{engine}-{seed}"))[0]
             said = {check["id"] for check in ledger(binary, path)["integrity"]}

@@ -32,8 +32,8 @@ Usage: inferdiff ledger [OPTION]... TRACE...
                        write a part for `inferdiff merge` to -o FILE.ledger or
                        -o FOLDER/; auto: K/N are SLURM_PROCID/SLURM_NTASKS, as
                        srun sets them (default: all files)
-      --untraced US    the step time without the profiler in microseconds, such as
-                       4400.5: says what profiling costs (default: unknown)
+      --untraced US    the step time without the profiler in microseconds, such
+                       as 4400.5: says what profiling costs (default: unknown)
       --top N          kernels and families to list (default: 10)
 )";
 

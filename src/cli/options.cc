@@ -94,8 +94,8 @@ const std::string_view kReadHelp =
                        (default: none)
       --threads N      threads for reading (default: one a processor); the
                        result is the same for any number
-      --strict         exit 1 if records of the input were lost, or the capture is
-                       doubtful (default: off)
+      --strict         exit 1 if records of the input were lost or the capture
+                       is doubtful (default: off)
   -h, --help           this text
 )";
 

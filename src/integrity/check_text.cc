@@ -137,7 +137,7 @@ std::string DilationText(const CaptureCheck& check) {
   const bool slower = check.time_ns >= check.of_ns;
   const Rational more = Rational{check.time_ns, 1} - Rational{check.of_ns, 1};
   return fmt::format(
-      "A step takes {} with the profiler and {} without: {} % {}{}.",
+      "Steps take {} with the profiler and {} without: {} % {}{}.",
       MeanText(check.time_ns, check.count), MeanText(check.of_ns, check.count),
       Percent(Magnitude(more), {check.of_ns, 1}), slower ? "slower" : "faster",
       check.weight == Weight::kNote ? ""
@@ -156,7 +156,8 @@ std::string AmountText(const CaptureCheck& check) {
           MeanText(check.time_ns, check.count), share);
     case CheckKind::kWholeStepKernel:
       return fmt::format(
-          "A call of {} lasts for half of a step or more{}: it spins, waits or "
+          "One call of {} lasts for half of a step or more{}: it spins, waits "
+          "or "
           "holds the whole model, and busy does not mean useful. What it does "
           "inside no trace of kernels shows.",
           Quoted(check.detail), share);

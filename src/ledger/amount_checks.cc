@@ -125,11 +125,11 @@ std::optional<CaptureCheck> CheckWholeStepKernel(const LedgerResult& ledger) {
 }
 
 std::optional<CaptureCheck> CheckContextTrend(const LedgerResult& ledger) {
-  constexpr size_t kLeast = 8;
   std::vector<ContextStep> all = ContextSteps(ledger, true);
   const bool known = !all.empty();
   if (!known) all = ContextSteps(ledger, false);
-  if (all.size() < kLeast) return std::nullopt;
+  // The order in time has more causes, and any short series may rise.
+  if (all.size() < (known ? 8 : 16)) return std::nullopt;
   const auto [pairs, ordered] = CountOrdered(all);
   if (pairs == 0 || ordered * 100 < pairs * 85) return std::nullopt;
   const size_t third = all.size() / 3;

@@ -23,7 +23,8 @@ std::optional<CaptureCheck> CheckWholeStepKernel(const LedgerResult& ledger);
 /// later ones, whose caches have grown: of all pairs of steps with unlike
 /// contexts at least 85 % are in order, and the third with most context takes
 /// 2 % longer than the third with least. Of steps that do the work of the
-/// accounted group, eight at least; at most 1024, evenly spread.
+/// accounted group, of eight at least, and 16 where time
+/// stands for context; at most 1024, evenly spread.
 std::optional<CaptureCheck> CheckContextTrend(const LedgerResult& ledger);
 
 /// What profiling adds to a step that takes `untraced_ns` without: a

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checks that need amounts: the edges of their thresholds.
+#include "ledger/amount_checks.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "ledger/expert_check.h"
+#include "trace_builder.h"
+
+namespace inferdiff {
+namespace {
+
+LedgerResult Steps(int64_t steps, int64_t wall_ns) {
+  LedgerResult ledger;
+  ledger.used_steps = steps;
+  ledger.per_step.wall.n = steps;
+  ledger.per_step.wall.total = steps * wall_ns;
+  ledger.per_step.kernels.total = 100 * steps;
+  return ledger;
+}
+
+TEST(CopyOnly, AFiftiethAndATenth) {
+  LedgerResult ledger = Steps(10, 1000);
+  ledger.per_step.copy_only.total = 199;
+  EXPECT_FALSE(CheckCopyOnly(ledger));
+  ledger.per_step.copy_only.total = 200;
+  EXPECT_EQ(CheckCopyOnly(ledger)->weight, Weight::kNote);
+  ledger.per_step.copy_only.total = 1000;
+  EXPECT_EQ(CheckCopyOnly(ledger)->weight, Weight::kReservation);
+  EXPECT_FALSE(CheckCopyOnly(LedgerResult()));
+}
+
+TEST(WholeStepKernel, HalfOfAStepButNoCollective) {
+  LedgerResult ledger = Steps(10, 1000);
+  KernelRow row;
+  row.amounts.count = row.call_ns.n = 10;
+  row.call_ns.median = 500;
+  row.family = "spin";
+  ledger.kernels = {row};
+  ASSERT_TRUE(CheckWholeStepKernel(ledger));
+  EXPECT_EQ(CheckWholeStepKernel(ledger)->detail, "spin");
+  ledger.kernels[0].call_ns.median = 499;
+  EXPECT_FALSE(CheckWholeStepKernel(ledger));
+  ledger.kernels[0].call_ns.median = std::numeric_limits<int64_t>::max();
+  EXPECT_TRUE(CheckWholeStepKernel(ledger));
+  ledger.per_step.kernels.total = 10;  // a benchmark of one kernel
+  EXPECT_FALSE(CheckWholeStepKernel(ledger));
+  ledger.per_step.kernels.total = 1000;
+  ledger.kernels[0].category = Category::kCommunication;
+  EXPECT_FALSE(CheckWholeStepKernel(ledger));
+}
+
+/// Walls of steps whose contexts rise by 100, or are unknown.
+LedgerResult WithWalls(const std::vector<int64_t>& walls, bool known) {
+  LedgerResult ledger;
+  ledger.steps.groups.resize(1);
+  ledger.steps.groups[0].shape.kind = StepKind::kDecode;
+  int64_t at = 0;
+  for (const int64_t wall : walls) {
+    Step& step = ledger.steps.steps.emplace_back();
+    step.shape.kind = StepKind::kDecode;
+    if (known) step.shape.context = at;
+    step.begin_ns = at;
+    step.next_begin_ns = at + wall;
+    at += wall;
+  }
+  return ledger;
+}
+
+TEST(ContextTrend, RisesInOrder) {
+  std::vector<int64_t> rising, turns;
+  for (int64_t i = 0; i < 18; ++i) {
+    rising.push_back(1000 + 10 * i);
+    turns.push_back(1000 + 100 * (i % 2));
+  }
+  for (const bool known : {true, false}) {
+    const auto check = CheckContextTrend(WithWalls(rising, known));
+    ASSERT_TRUE(check);
+    EXPECT_EQ(check->count, 6);
+    EXPECT_EQ(check->of, 18);
+    EXPECT_EQ(check->time_ns, 6 * 120);
+    EXPECT_EQ(check->detail.empty(), known);
+    EXPECT_FALSE(CheckContextTrend(WithWalls(turns, known)));
+  }
+  rising.resize(15);
+  EXPECT_TRUE(CheckContextTrend(WithWalls(rising, true)));
+  EXPECT_FALSE(CheckContextTrend(WithWalls(rising, false)));
+  EXPECT_FALSE(CheckContextTrend(LedgerResult()));
+}
+
+TEST(Dilation, ExactAtATwentieth) {
+  const LedgerResult ledger = Steps(3, 1050);
+  EXPECT_EQ(CheckDilation(ledger, 1000)->weight, Weight::kReservation);
+  EXPECT_EQ(CheckDilation(ledger, 1001)->weight, Weight::kNote);
+  EXPECT_EQ(CheckDilation(ledger, 2000)->weight, Weight::kNote);  // faster
+  EXPECT_FALSE(CheckDilation(ledger, std::numeric_limits<int64_t>::max()));
+  EXPECT_FALSE(CheckDilation(LedgerResult(), 1000));
+}
+
+/// Six steps with two expert GEMMs each; the second takes `dur(step)`.
+template <typename Duration>
+std::optional<CaptureCheck> ExpertsOf(const Duration& dur) {
+  TraceBuilder builder;
+  for (int i = 0; i < 6; ++i) {
+    builder.Mark("step[DECODE bs=4]", 1000 * i, 900);
+    builder.Eager("experts", 1000 * i + 5, 1000 * i + 10, 100);
+    builder.Eager("experts", 1000 * i + 6, 1000 * i + 200, dur(i));
+    builder.Eager("other", 1000 * i + 7, 1000 * i + 600, 50);
+  }
+  const Trace trace = builder.Build();
+  Classification classes = ClassesByWord(trace);
+  for (size_t i = 0; i < trace.ops.size(); ++i)
+    if ((*trace.names)[trace.ops.name[i]] == "experts")
+      classes.of_op[i] = Category::kMoeGemm;
+  const inferdiff::Steps steps = FindSteps(trace, classes);
+  const StepOps index(trace, steps,
+                      std::vector<bool>(steps.steps.size(), true));
+  return CheckUnevenExperts(index, classes);
+}
+
+TEST(UnevenExperts, OverStepsAtOnePlace) {
+  const auto uneven = ExpertsOf([](int i) { return 60 + 40 * i; });
+  ASSERT_TRUE(uneven);
+  EXPECT_EQ(uneven->count, 2);
+  EXPECT_GT(uneven->time_ns, 0);
+  // Unlike within the step, alike from step to step: another shape.
+  EXPECT_FALSE(ExpertsOf([](int) { return 300; }));
+}
+
+}  // namespace
+}  // namespace inferdiff
