@@ -15,8 +15,9 @@ namespace {
 
 constexpr size_t kHuge = size_t{2} << 20;
 
-/// nullptr where there is none.
-void* Allocate(size_t bytes) {
+}  // namespace
+
+void* AllocateHuge(size_t bytes) {
   if (bytes < kHuge) return std::malloc(bytes);
   if (bytes > SIZE_MAX - kHuge) return nullptr;
   void* const memory =
@@ -29,12 +30,12 @@ void* Allocate(size_t bytes) {
   return memory;
 }
 
-}  // namespace
-
 void FreeMemory::operator()(void* memory) const { std::free(memory); }
 
-std::unique_ptr<void, FreeMemory> AllocateHuge(size_t bytes) {
-  return std::unique_ptr<void, FreeMemory>(::operator new(bytes));
+std::unique_ptr<void, FreeMemory> NewHuge(size_t bytes) {
+  std::unique_ptr<void, FreeMemory> memory(AllocateHuge(bytes));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
 }
 
 void ReturnFreeMemory() {
@@ -44,18 +45,3 @@ void ReturnFreeMemory() {
 }
 
 }  // namespace inferdiff
-
-void* operator new(std::size_t bytes) {
-  void* const memory = inferdiff::Allocate(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-/// As the library's does; sanitizers have one of their own, whose memory is not
-/// freed by ours.
-void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
-  return inferdiff::Allocate(bytes == 0 ? 1 : bytes);
-}
-
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

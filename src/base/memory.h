@@ -3,9 +3,9 @@
 // ten microseconds, which for the columns of a trace is as much as scanning
 // the file; huge pages divide that by twenty.
 //
-// So whatever `new` gives of two megabytes and more, the arrays of vectors
-// included, begins at a huge page and lies in huge pages as far as it fills
-// them: memory.cc replaces operator new.
+// The program (cli/operator_new.cc) takes all its memory from here, so that the
+// arrays of vectors lie in huge pages, too; who links the library keeps their
+// own operator new.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,11 @@ struct FreeMemory {
   void operator()(void* memory) const;
 };
 
-/// `bytes` of raw memory.
-std::unique_ptr<void, FreeMemory> AllocateHuge(size_t bytes);
+/// malloc's memory; of two megabytes and more it begins at a huge page and lies
+/// in huge pages as far as it fills them. nullptr where there is none.
+void* AllocateHuge(size_t bytes);
+
+/// The same, owned. Throws std::bad_alloc.
+std::unique_ptr<void, FreeMemory> NewHuge(size_t bytes);
 
 }  // namespace inferdiff

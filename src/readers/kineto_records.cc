@@ -118,7 +118,7 @@ std::span<EventRecord> RecordStore::Store(
     const size_t usual = kFirst << 2 * std::min<size_t>(blocks->size(), 3);
     const size_t bytes =
         std::max(std::min(usual, kMost), size * sizeof(EventRecord));
-    blocks->push_back({AllocateHuge(bytes), 0, bytes / sizeof(EventRecord)});
+    blocks->push_back({NewHuge(bytes), 0, bytes / sizeof(EventRecord)});
   }
   Block& block = blocks->back();
   auto* const place =

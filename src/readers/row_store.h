@@ -28,7 +28,7 @@ class RowStore {
       constexpr size_t kFirst = size_t{32} << 10;
       const size_t usual = kFirst << std::min<size_t>(blocks_.size(), 6);
       free_bytes_ = std::max(bytes, usual);
-      blocks_.push_back(AllocateHuge(free_bytes_));
+      blocks_.push_back(NewHuge(free_bytes_));
       free_ = static_cast<char*>(blocks_.back().get());
     }
     std::memcpy(free_, rows.data(), bytes);
