@@ -66,17 +66,34 @@ std::vector<ContextStep> ContextSteps(const LedgerResult& ledger, bool known) {
   return some;
 }
 
-/// Pairs of unlike contexts, and those of which the longer step has more.
-std::pair<int64_t, int64_t> CountOrdered(const std::vector<ContextStep>& all) {
-  int64_t pairs = 0, ordered = 0;
+/// Pairs of steps with unlike contexts.
+struct Pairs {
+  int64_t all = 0;
+  int64_t ordered = 0;   // the step with more context takes longer
+  int64_t reversed = 0;  // it takes less
+};
+
+Pairs CountPairs(const std::vector<ContextStep>& all) {
+  Pairs pairs;
   for (size_t i = 0; i < all.size(); ++i) {
     for (size_t j = i + 1; j < all.size(); ++j) {
       if (all[i].context == all[j].context) continue;
-      ++pairs;
-      ordered += all[i].wall_ns < all[j].wall_ns;
+      ++pairs.all;
+      pairs.ordered += all[i].wall_ns < all[j].wall_ns;
+      pairs.reversed += all[i].wall_ns > all[j].wall_ns;
     }
   }
-  return {pairs, ordered};
+  return pairs;
+}
+
+/// Kendall's rank correlation, one-sided at 1 %: a normal variable exceeds
+/// 2.33, whose square is 5.43. S = ordered - reversed has, without ties, the
+/// variance n (n - 1) (2 n + 5) / 18 (Kendall, Rank Correlation Methods, 1948).
+bool RanksCorrelate(const Pairs& pairs, size_t steps) {
+  const auto n = static_cast<int64_t>(steps);
+  const int64_t s = pairs.ordered - pairs.reversed;
+  return s > 0 &&
+         Wide{s} * s * 18 * 100 >= Wide{n} * (n - 1) * (2 * n + 5) * 543;
 }
 
 int64_t WallsOf(const std::vector<ContextStep>& all, size_t first,
@@ -130,8 +147,10 @@ std::optional<CaptureCheck> CheckContextTrend(const LedgerResult& ledger) {
   if (!known) all = ContextSteps(ledger, false);
   // The order in time has more causes, and any short series may rise.
   if (all.size() < (known ? 8 : 16)) return std::nullopt;
-  const auto [pairs, ordered] = CountOrdered(all);
-  if (pairs == 0 || ordered * 100 < pairs * 85) return std::nullopt;
+  const Pairs pairs = CountPairs(all);
+  if (!RanksCorrelate(pairs, all.size()) ||
+      (!known && pairs.ordered * 100 < pairs.all * 85))
+    return std::nullopt;
   const size_t third = all.size() / 3;
   const int64_t least = WallsOf(all, 0, third);
   const int64_t most = WallsOf(all, all.size() - third, third);

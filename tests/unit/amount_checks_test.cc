@@ -90,6 +90,16 @@ TEST(ContextTrend, RisesInOrder) {
   EXPECT_FALSE(CheckContextTrend(LedgerResult()));
 }
 
+// Walls in us of a capture whose first step is late and whose host is noisy.
+TEST(ContextTrend, IsSeenThroughNoiseWhereTheContextIsKnown) {
+  const std::vector<int64_t> walls = {1579, 1149, 1113, 1221, 1349, 1215,
+                                      1314, 1421, 1521, 1651, 1863};
+  EXPECT_TRUE(CheckContextTrend(WithWalls(walls, true)));
+  const std::vector<int64_t> noise = {1579, 1149, 1113, 1221, 1349, 1215,
+                                      1314, 1221, 1321, 1251, 1263};
+  EXPECT_FALSE(CheckContextTrend(WithWalls(noise, true)));
+}
+
 TEST(Dilation, ExactAtATwentieth) {
   const LedgerResult ledger = Steps(3, 1050);
   EXPECT_EQ(CheckDilation(ledger, 1000)->weight, Weight::kReservation);
