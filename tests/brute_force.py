@@ -103,6 +103,7 @@ def load_ops(path):
             if correlation and start < launches.get(correlation, start + 1):
                 launches[correlation] = start
     devices = collections.defaultdict(list)
+    seen = set()  # a lane runs one op at a time: an equal one is the same one
     for ordinal, event in enumerate(events):
         kind = KIND_OF_CATEGORY.get(str(event.get("cat", "")).lower())
         if event.get("ph") != "X" or kind is None:
@@ -110,6 +111,11 @@ def load_ops(path):
         start = nanoseconds(str(event["ts"]))
         duration = max(0, nanoseconds(str(event.get("dur", "0"))))
         correlation = correlation_of(event)
+        key = (event["pid"], event["tid"], kind, event["name"], start, duration,
+               correlation)
+        if duration > 0 and key in seen:
+            continue
+        seen.add(key)
         devices[str(event["pid"])].append(
             Op(event["name"], start, start + duration, str(event["tid"]), kind,
                ordinal, correlation, launches.get(correlation)))

@@ -4,13 +4,19 @@
 namespace inferdiff {
 namespace {
 
-/// Equal ones stand beside each other: ops are sorted by (start, end, lane).
+/// Ops are sorted by (start, end, lane): equal ones are at most kLookBack
+/// others of the same place and time apart.
 bool RepeatsOneBefore(const GpuOps& ops, size_t i) {
-  return i > 0 && ops.start_ns[i] == ops.start_ns[i - 1] && ops.dur_ns[i] > 0 &&
-         ops.dur_ns[i] == ops.dur_ns[i - 1] && ops.lane[i] == ops.lane[i - 1] &&
-         ops.name[i] == ops.name[i - 1] &&
-         ops.correlation[i] == ops.correlation[i - 1] &&
-         ops.kind[i] == ops.kind[i - 1];
+  if (ops.dur_ns[i] == 0) return false;
+  for (size_t k = i; k-- > 0 && i - k <= kLookBack;) {
+    if (ops.start_ns[k] != ops.start_ns[i] || ops.dur_ns[k] != ops.dur_ns[i] ||
+        ops.lane[k] != ops.lane[i])
+      return false;
+    if (ops.name[k] == ops.name[i] &&
+        ops.correlation[k] == ops.correlation[i] && ops.kind[k] == ops.kind[i])
+      return true;
+  }
+  return false;
 }
 
 template <typename T>

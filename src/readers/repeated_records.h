@@ -13,12 +13,14 @@
 
 namespace inferdiff {
 
+/// How many records of the same time are looked at for an equal one.
+inline constexpr size_t kLookBack = 8;
+
 /// Of a list in order of `start(record)`: drops each record that is `same` as
-/// one of the eight in front of it with its start. Returns how many.
+/// one of the last kLookBack kept ones with its start. Returns how many.
 template <typename Record, typename Start, typename Same>
 size_t DropRepeated(std::vector<Record>* records, const Start& start,
                     const Same& same) {
-  constexpr size_t kLookBack = 8;
   size_t kept = 0;
   for (size_t i = 0; i < records->size(); ++i) {
     bool repeated = false;

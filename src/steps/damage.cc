@@ -112,23 +112,6 @@ struct Lead {
   uint32_t op = 0;
 };
 
-/// In order of the launch calls.
-std::vector<Lead> LeadsOf(const Trace& trace) {
-  std::vector<uint32_t> first(trace.calls.size(), kNone);
-  for (uint32_t i = 0; i < trace.ops.size(); ++i) {
-    const uint32_t launch = trace.ops.launch[i];
-    if (launch != kNone && first[launch] == kNone) first[launch] = i;
-  }
-  std::vector<Lead> leads;
-  for (size_t call = 0; call < first.size(); ++call) {
-    if (first[call] == kNone) continue;
-    leads.push_back({SaturatingSub(trace.ops.start_ns[first[call]],
-                                   trace.calls.start_ns[call]),
-                     first[call]});
-  }
-  return leads;
-}
-
 struct Range {
   int64_t min = INT64_MAX, max = INT64_MIN;
   void Add(int64_t value) {
@@ -138,6 +121,53 @@ struct Range {
   int64_t width() const { return SaturatingSub(max, min); }
 };
 
+constexpr size_t kLeastLeads = 8;  // of either level
+
+/// By launch call: its first op, or kNone.
+std::vector<uint32_t> FirstOps(const Trace& trace) {
+  std::vector<uint32_t> first(trace.calls.size(), kNone);
+  for (uint32_t i = 0; i < trace.ops.size(); ++i) {
+    const uint32_t launch = trace.ops.launch[i];
+    if (launch != kNone && first[launch] == kNone) first[launch] = i;
+  }
+  return first;
+}
+
+Lead LeadOf(const Trace& trace, size_t call, uint32_t first_op) {
+  return {
+      SaturatingSub(trace.ops.start_ns[first_op], trace.calls.start_ns[call]),
+      first_op};
+}
+
+/// In order of the launch calls.
+std::vector<Lead> LeadsOf(const Trace& trace,
+                          const std::vector<uint32_t>& first) {
+  std::vector<Lead> leads;
+  for (size_t call = 0; call < first.size(); ++call)
+    if (first[call] != kNone) leads.push_back(LeadOf(trace, call, first[call]));
+  return leads;
+}
+
+/// Leads of two levels, as few captures have them, begin on one and end on the
+/// other: a look at the ends spares the rest.
+bool EndsDiffer(const Trace& trace, const std::vector<uint32_t>& first) {
+  Range front, back;
+  size_t found = 0;
+  for (size_t call = 0; call < first.size() && found < kLeastLeads; ++call) {
+    if (first[call] == kNone) continue;
+    front.Add(LeadOf(trace, call, first[call]).lead_ns);
+    ++found;
+  }
+  found = 0;
+  for (size_t call = first.size(); call-- > 0 && found < kLeastLeads;) {
+    if (first[call] == kNone) continue;
+    back.Add(LeadOf(trace, call, first[call]).lead_ns);
+    ++found;
+  }
+  return SaturatingSub(back.min, front.max) > kMillisecond ||
+         SaturatingSub(front.min, back.max) > kMillisecond;
+}
+
 /// Where a list of leads falls into two levels: index of the second one's
 /// first, and how far apart they are, negative where the second is lower.
 struct Levels {
@@ -146,8 +176,7 @@ struct Levels {
 };
 
 Levels SplitLevels(std::span<const Lead> leads) {
-  constexpr size_t kLeast = 8;  // of either level
-  if (leads.size() < 2 * kLeast) return {};
+  if (leads.size() < 2 * kLeastLeads) return {};
   std::vector<Range> behind(leads.size());
   Range range;
   for (size_t i = leads.size(); i-- > 0;) {
@@ -156,9 +185,9 @@ Levels SplitLevels(std::span<const Lead> leads) {
   }
   Range before;
   Levels best;
-  for (size_t i = 1; i + kLeast <= leads.size(); ++i) {
+  for (size_t i = 1; i + kLeastLeads <= leads.size(); ++i) {
     before.Add(leads[i - 1].lead_ns);
-    if (i < kLeast) continue;
+    if (i < kLeastLeads) continue;
     const int64_t up = SaturatingSub(behind[i].min, before.max);
     const int64_t down = SaturatingSub(before.min, behind[i].max);
     const int64_t apart = std::max(up, down);
@@ -171,7 +200,9 @@ Levels SplitLevels(std::span<const Lead> leads) {
 }
 
 void FindJump(const Trace& trace, std::vector<Damage>* out) {
-  const std::vector<Lead> leads = LeadsOf(trace);
+  const std::vector<uint32_t> first = FirstOps(trace);
+  if (!EndsDiffer(trace, first)) return;
+  const std::vector<Lead> leads = LeadsOf(trace, first);
   const Levels levels = SplitLevels(leads);
   if (levels.apart_ns == 0) return;
   int64_t last_end = INT64_MIN;
