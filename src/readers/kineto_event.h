@@ -83,6 +83,7 @@ enum class EventKind : uint8_t {
   /// The category of 2021 for framework ops, among them the profiler's steps.
   kOldOperator,
   kProfiler,  // host time of the profiler itself
+  kCount
 };
 EventKind KindOf(std::string_view cat);
 

@@ -69,7 +69,7 @@ struct LayoutCache {
   bool known = false;
   Literal before_ph;
   Literal ph_to_cat;
-  std::array<KindLayout, 8> kinds;
+  std::array<KindLayout, static_cast<size_t>(EventKind::kCount)> kinds;
 
   /// From an event whose ph is X and whose ph and cat were found.
   void LearnHead(std::string_view event, const EventFields& fields);
