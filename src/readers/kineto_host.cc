@@ -15,10 +15,11 @@ CallKind KindOf(const EventRecord* call) {
   return static_cast<CallKind>(call->kind);
 }
 
-bool IsSameCall(const EventRecord* a, const EventRecord* b) {
+bool IsSameCall(const NameTable& names, const EventRecord* a,
+                const EventRecord* b) {
   return a->dur_ns == b->dur_ns && (a->dur_ns > 0 || a->correlation != 0) &&
-         a->correlation == b->correlation && a->name == b->name &&
-         a->track == b->track && a->kind == b->kind;
+         a->correlation == b->correlation && a->track == b->track &&
+         a->kind == b->kind && names.AreSame(a->name, b->name);
 }
 
 bool CanLaunch(const EventRecord* call) {
@@ -72,7 +73,9 @@ void HostSide::Collect() {
     scope.calls = std::move(order.record);
     DropRepeated(
         &scope.calls, [](const EventRecord* call) { return call->start_ns; },
-        IsSameCall);
+        [this](const EventRecord* a, const EventRecord* b) {
+          return IsSameCall(names_, a, b);
+        });
     scope.answered.assign(scope.calls.size(), 0);
     scope.launches.Reserve(scope.calls.size());
     for (size_t i = 0; i < scope.calls.size(); ++i) {

@@ -27,6 +27,12 @@ class NameTable {
     return numbers_[row];
   }
 
+  /// Rows of different lexicons may hold one text: which ones depends on how
+  /// many threads read.
+  bool AreSame(uint32_t a, uint32_t b) const {
+    return a == b || raw_[a] == raw_[b];
+  }
+
   std::shared_ptr<StringPool> pool() const { return pool_; }
 
  private:

@@ -37,7 +37,15 @@ inline int FuzzDatabase(const uint8_t* data, size_t size, ReadDatabase read) {
     std::abort();
   }
   const InputFile input("fuzz", descriptor, size);
-  if (OutcomeOf(input, read) != OutcomeOf(input, read)) std::abort();
+  // What is found in a damaged table, or whether anything is, has differed from
+  // one opening of the file to the next: SQLite promises nothing of it.
+  const auto whole = [](const std::string& outcome) {
+    return outcome.starts_with("crc ") &&
+           outcome.find("damaged_table ") == std::string::npos;
+  };
+  const std::string first = OutcomeOf(input, read);
+  const std::string second = OutcomeOf(input, read);
+  if (first != second && whole(first) && whole(second)) std::abort();
   return 0;
 }
 
