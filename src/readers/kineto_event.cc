@@ -2,12 +2,13 @@
 #include "readers/kineto_event.h"
 
 #include <algorithm>
-#include <bit>
 #include <charconv>
 #include <cstring>
 #include <string>
 
+#include "readers/digits.h"
 #include "readers/json_text.h"
+#include "readers/parse_digits.h"
 
 namespace inferdiff {
 namespace {
@@ -214,7 +215,7 @@ bool EventParser::ReadEvent(EventFields* fields) {
   JsonScalar ignored;
   const auto read_arg = [&](std::string_view key) {
     JsonScalar* slot = &ignored;
-    if (JsonScalar* const field = FieldOfArg(key, fields)) slot = field;
+    if (const auto field = FieldOfArg(key)) slot = &(fields->*field);
     return ReadValue(slot);
   };
   const auto read_field = [&](std::string_view key) {
@@ -297,8 +298,9 @@ EventKind KindOf(std::string_view cat) {
 }
 
 std::optional<int64_t> ParseInteger(std::string_view text) {
-  if (!text.empty() && text[0] == '+') return std::nullopt;
   int64_t value = 0;
+  if (ParseDigits(text, &value)) return value;
+  if (!text.empty() && text[0] == '+') return std::nullopt;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error != std::errc() || stop != end) return std::nullopt;
@@ -404,45 +406,21 @@ TimeError ParseTime(std::string_view text, DecimalTime* time) {
   return TimeError::kOk;
 }
 
-namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-/// The value of eight digits in text order.
-bool EightDigits(const char* text, uint64_t* value) {
-  uint64_t word = 0;
-  std::memcpy(&word, text, sizeof(word));
-  if constexpr (std::endian::native == std::endian::big) return false;
-  // A digit plus 6 stays below 0x40, and its upper half is 3.
-  if (((word & (word + 0x0606060606060606U)) & 0xf0f0f0f0f0f0f0f0U) !=
-      0x3030303030303030U) {
-    return false;
-  }
-  word &= 0x0f0f0f0f0f0f0f0fU;
-  word = (word * 10 + (word >> 8)) & 0x00ff00ff00ff00ffU;
-  word = (word * 100 + (word >> 16)) & 0x0000ffff0000ffffU;
-  *value = (word * 10000 + (word >> 32)) & 0xffffffffU;
-  return true;
-}
-
-}  // namespace
-
 const char* ParsePlainTime(const char* text, DecimalTime* time) {
-  const char* p = text;
-  uint64_t whole = 0;
-  if (EightDigits(p, &whole)) p += 8;
-  // 15 digits of us stay below 2^53.
-  for (; IsDigit(*p) && p - text <= 15; ++p) {
-    whole = whole * 10 + static_cast<uint64_t>(*p - '0');
+  const char* p = SkipDigits(text);
+  int64_t whole = 0;
+  constexpr ptrdiff_t kMost = 15;  // digits of us stay below 2^53
+  if (p - text > kMost ||
+      !ParsePaddedDigits({text, static_cast<size_t>(p - text)}, &whole)) {
+    return nullptr;
   }
-  if (p == text || p - text > 15) return nullptr;
-  uint64_t fraction = 0;
+  int64_t fraction = 0;
   time->fraction_digits = 0;
   if (*p == '.') {
     ++p;
     const char* const begin = p;
     for (; IsDigit(*p) && p - begin < 3; ++p) {
-      fraction = fraction * 10 + static_cast<uint64_t>(*p - '0');
+      fraction = fraction * 10 + (*p - '0');
     }
     const auto digits = static_cast<uint8_t>(p - begin);
     if (digits == 0) return nullptr;
@@ -451,7 +429,7 @@ const char* ParsePlainTime(const char* text, DecimalTime* time) {
     if (digits == 2) fraction *= 10;
   }
   if (IsDigit(*p) || *p == 'e' || *p == 'E' || *p == '.') return nullptr;
-  time->ns = static_cast<int64_t>(whole * 1000 + fraction);
+  time->ns = whole * 1000 + fraction;
   return p;
 }
 

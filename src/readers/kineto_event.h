@@ -35,16 +35,16 @@ struct EventFields {
 };
 
 /// The field that the value of a key of args belongs to; nullptr: none.
-inline JsonScalar* FieldOfArg(std::string_view key, EventFields* fields) {
+inline JsonScalar EventFields::*FieldOfArg(std::string_view key) {
   switch (key.size()) {
     case 6:
-      return key == "device" ? &fields->device : nullptr;
+      return key == "device" ? &EventFields::device : nullptr;
     case 11:
-      return key == "correlation" ? &fields->correlation : nullptr;
+      return key == "correlation" ? &EventFields::correlation : nullptr;
     case 18:
-      return key == "Process Group Name" ? &fields->group : nullptr;
+      return key == "Process Group Name" ? &EventFields::group : nullptr;
     case 19:
-      return key == "Process Group Ranks" ? &fields->group_ranks : nullptr;
+      return key == "Process Group Ranks" ? &EventFields::group_ranks : nullptr;
     default:
       return nullptr;
   }

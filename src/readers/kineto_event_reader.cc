@@ -20,6 +20,18 @@ void SetScalar(const char* begin, const char* end, JsonScalar* scalar) {
   if (!scalar->present) scalar->text = {};
 }
 
+/// Moves over space and one comma at `p`; false: the end, or something else.
+bool SkipGap(const char** p, const char* end) {
+  const auto skip = [&](const char* from) {
+    while (from < end && IsJsonSpace(*from)) ++from;
+    return from;
+  };
+  *p = skip(*p);
+  if (*p >= end || **p != ',') return false;
+  *p = skip(*p + 1);
+  return true;
+}
+
 }  // namespace
 
 EventKind EventReader::KindAt(const char* cat, const Literal** text) {
@@ -99,7 +111,7 @@ bool EventReader::TakeByLayout(size_t at, const Extent& extent) {
   const Literal* cat = nullptr;
   const EventKind kind = KindAt(p, &cat);
   if (kind == EventKind::kOther) return true;
-  const KindLayout& layout = layouts_.kinds[static_cast<size_t>(kind)];
+  KindLayout& layout = layouts_.kinds[static_cast<size_t>(kind)];
   if (!layout.known || cat == nullptr ||
       extent.braces != Extent::kUsualBraces) {
     return false;
@@ -114,8 +126,14 @@ bool EventReader::TakeByLayout(size_t at, const Extent& extent) {
   const char* const args = text_.data() + extent.args_begin + 1;
   if (!ReadHead(layout, args, &p, &fields, &start, &dur) || p != args ||
       extent.end - extent.args_end != layout.tail.size() ||
-      !layout.tail.Matches(text_.data() + extent.args_end) ||
-      !ReadFlatArgs(extent.args_begin + 1, extent.args_end - 1, &fields)) {
+      !layout.tail.Matches(text_.data() + extent.args_end)) {
+    return false;
+  }
+  const char* const args_end = text_.data() + extent.args_end - 1;
+  if (ReadArgs(layout.args, args, args_end, &fields)) {
+    layout.args.misses = 0;
+  } else if (!ReadFlatArgs(extent.args_begin + 1, extent.args_end - 1, &fields,
+                           &layout.args)) {
     return false;
   }
   AddTimedEvent(fields, start, dur, kind, batch_->elements, batch_);
@@ -165,13 +183,14 @@ bool EventReader::ReadHead(const KindLayout& layout, const char* args,
   return true;
 }
 
-/// A number, a string or an array of numbers at `p`; returns its end. nullptr:
-/// something else.
-const char* EventReader::SkipFlatValue(const char* p,
-                                       QuoteCursor* quotes) const {
+/// A number, a string without escapes or an array of numbers at `p`; returns
+/// its end. nullptr: something else.
+const char* EventReader::SkipFlatValue(const char* p) const {
   if (*p == '"') {
-    quotes->Next();  // this one
-    return text_.data() + quotes->Next() + 1;
+    const auto begin = static_cast<size_t>(p + 1 - text_.data());
+    const size_t quote = finder_->QuoteFrom(begin);
+    const bool escapes = std::memchr(p + 1, '\\', quote - begin) != nullptr;
+    return escapes ? nullptr : text_.data() + quote + 1;
   }
   if (*p == '[') {
     do {
@@ -188,52 +207,51 @@ const char* EventReader::SkipFlatValue(const char* p,
   return p - begin > kLongest ? nullptr : p;
 }
 
-/// Moves over space and one comma at `p`, and remembers them as the usual text
-/// between two args; false: the end, or something else.
-bool EventReader::SkipGap(const char** p, const char* end) {
-  const auto skip = [&](const char* from) {
-    while (from < end && IsJsonSpace(*from)) ++from;
-    return from;
-  };
-  const char* const begin = *p;
-  *p = skip(begin);
-  if (*p >= end || **p != ',') return false;
-  *p = skip(*p + 1);
-  usual_gap_.Set({begin, static_cast<size_t>(*p - begin)});
-  return true;
+/// Args as the last ones of their kind were, which were flat.
+bool EventReader::ReadArgs(const ArgsLayout& layout, const char* p,
+                           const char* end, EventFields* fields) const {
+  if (layout.count == 0) return false;
+  for (size_t i = 0; i < layout.count; ++i) {
+    const ArgsLayout::Arg& arg = layout.args[i];
+    if (!arg.before.Matches(p)) return false;
+    p += arg.before.size();
+    if (p >= end) return false;
+    const char* const value = p;
+    p = SkipFlatValue(p);
+    if (p == nullptr || p > end) return false;
+    if (arg.field != nullptr) SetScalar(value, p, &(fields->*arg.field));
+  }
+  return layout.tail.Matches(p) && p + layout.tail.size() == end;
 }
 
 /// Args whose values are flat. False when there is anything else; ParseEvent
-/// sees the same in what is accepted here.
-bool EventReader::ReadFlatArgs(size_t begin, size_t end, EventFields* fields) {
+/// sees the same in what is accepted here. Learned when others have failed to
+/// fit for long.
+bool EventReader::ReadFlatArgs(size_t begin, size_t end, EventFields* fields,
+                               ArgsLayout* learned) {
   const char* p = text_.data() + SkipJsonSpace(text_, begin);
   const char* const stop = text_.data() + end;
   if (p >= stop) return p == stop;
-  // A key may be spelled with escapes.
-  if (std::memchr(p, '\\', static_cast<size_t>(stop - p)) != nullptr) {
-    return false;
-  }
-  QuoteCursor quotes = finder_->QuotesFrom(begin);
-  while (true) {
-    if (p >= stop || *p != '"' || text_.data() + quotes.Next() != p) {
-      return false;
-    }
-    const char* const key = p + 1;
-    p = text_.data() + quotes.Next();
-    if (p >= stop || p[1] != ':') return false;
-    const std::string_view name(key, static_cast<size_t>(p - key));
-    p += p[2] == ' ' ? 3 : 2;
+  const bool learn = ++learned->misses >= ArgsLayout::kMisses;
+  if (learn) learned->Begin();
+  const char* from = text_.data() + begin;  // behind the last value
+  for (bool first = true;; first = false) {
+    if (!first && !SkipGap(&p, stop)) break;
+    if (p >= stop || *p != '"') return false;
+    const char* const key = p;
+    p = SkipFlatValue(p);  // a key may be spelled with escapes
+    if (p == nullptr || p >= stop || *p != ':') return false;
+    const auto field = FieldOfArg({key + 1, static_cast<size_t>(p - key - 2)});
+    p += p[1] == ' ' ? 2 : 1;
     const char* const value = p;
-    p = SkipFlatValue(p, &quotes);
+    p = SkipFlatValue(p);
     if (p == nullptr || p > stop) return false;
-    if (JsonScalar* const field = FieldOfArg(name, fields))
-      SetScalar(value, p, field);
-    if (usual_gap_.Matches(p) && p[usual_gap_.size()] == '"') {
-      p += usual_gap_.size();
-    } else if (!SkipGap(&p, stop)) {
-      return p == stop;
-    }
+    if (field != nullptr) SetScalar(value, p, &(fields->*field));
+    if (learn) learned->Add({from, static_cast<size_t>(value - from)}, field);
+    from = p;
   }
+  if (learn) learned->End({from, static_cast<size_t>(stop - from)});
+  return p == stop;
 }
 
 }  // namespace inferdiff

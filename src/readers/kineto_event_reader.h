@@ -23,8 +23,6 @@ inline constexpr size_t kTextPadding = 128;
 
 class EventReader {
  public:
-  EventReader() { usual_gap_.Set(","); }
-
   /// Events of `text` come next, their extents found by `finder`; records go
   /// to `batch`.
   void Start(std::string_view text, const ExtentFinder* finder,
@@ -48,9 +46,11 @@ class EventReader {
   };
 
   bool TakeByLayout(size_t at, const Extent& extent);
-  bool ReadFlatArgs(size_t begin, size_t end, EventFields* fields);
-  const char* SkipFlatValue(const char* p, QuoteCursor* quotes) const;
-  bool SkipGap(const char** p, const char* end);
+  bool ReadArgs(const ArgsLayout& layout, const char* p, const char* end,
+                EventFields* fields) const;
+  bool ReadFlatArgs(size_t begin, size_t end, EventFields* fields,
+                    ArgsLayout* learned);
+  const char* SkipFlatValue(const char* p) const;
   bool ReadHead(const KindLayout& layout, const char* args, const char** at,
                 EventFields* fields, DecimalTime* ts, DecimalTime* dur) const;
   EventKind KindAt(const char* cat, const Literal** text);
@@ -58,7 +58,6 @@ class EventReader {
                   const Extent* extent);
 
   LayoutCache layouts_;
-  Literal usual_gap_;   // between two args, a comma in it
   EventFields fields_;  // read by a layout; those of another event before that
   std::array<CatEntry, 16> cats_;
   std::string_view text_;

@@ -25,39 +25,6 @@ struct Extent {
   unsigned braces = 0;
 };
 
-/// The quotes of a stretch of text, one after the other.
-class QuoteCursor {
- public:
-  /// `bits` of [origin, end), from `at` on.
-  QuoteCursor(const ScanBits* bits, size_t origin, size_t at, size_t end)
-      : next_(bits + (at - origin) / 64),
-        stop_(bits + (end - origin + 63) / 64),
-        base_(at - (at - origin) % 64),
-        end_(end) {
-    if (next_ < stop_) {
-      quotes_ = next_++->quote & (~uint64_t{0} << ((at - origin) % 64));
-    }
-  }
-  /// Its place; the end of the stretch when there is none.
-  size_t Next() {
-    while (quotes_ == 0) {
-      if (next_ >= stop_) return end_;
-      quotes_ = next_++->quote;
-      base_ += 64;
-    }
-    const size_t at = base_ + static_cast<size_t>(__builtin_ctzll(quotes_));
-    quotes_ &= quotes_ - 1;
-    return at;
-  }
-
- private:
-  const ScanBits* next_;
-  const ScanBits* stop_;
-  size_t base_;  // of quotes_ in the text
-  size_t end_;
-  uint64_t quotes_ = 0;
-};
-
 /// Follows braces through a text. Bits of a stretch of it are kept, so that
 /// events in a row cost one scan.
 class ExtentFinder {
@@ -79,9 +46,17 @@ class ExtentFinder {
   Found Find(size_t at, Extent* extent);
   /// The next quote at or behind `at`, which lies in the extent found last;
   /// end() when there is none.
-  size_t QuoteFrom(size_t at) const { return QuotesFrom(at).Next(); }
-  QuoteCursor QuotesFrom(size_t at) const {
-    return {bits_.data(), origin_, at, scanned_};
+  size_t QuoteFrom(size_t at) const {
+    size_t word = (at - origin_) / 64;
+    const size_t words = (scanned_ - origin_ + 63) / 64;
+    if (word >= words) return scanned_;
+    uint64_t quotes = bits_[word].quote;
+    quotes &= ~uint64_t{0} << ((at - origin_) % 64);
+    while (quotes == 0) {
+      if (++word == words) return scanned_;
+      quotes = bits_[word].quote;
+    }
+    return origin_ + word * 64 + static_cast<size_t>(__builtin_ctzll(quotes));
   }
   /// Of the stretch that was looked at.
   size_t end() const { return scanned_; }

@@ -53,6 +53,31 @@ class Literal {
   uint64_t last_mask_ = 0;
 };
 
+/// How args are written whose values are all numbers, strings or arrays of
+/// numbers.
+struct ArgsLayout {
+  struct Arg {
+    Literal before;  // its value: from the { or the last value on, with its key
+    JsonScalar EventFields::*field = nullptr;  // nullptr: nobody asks for it
+  };
+  static constexpr size_t kMost = 24;
+  /// As often args must differ in a row before others are learned, so that two
+  /// kinds that alternate do not.
+  static constexpr unsigned kMisses = 3;
+
+  /// Forgets; nothing is known until End.
+  void Begin() { count = added = 0; }
+  /// The text from the last value on, and what the value behind it is.
+  void Add(std::string_view before, JsonScalar EventFields::*field);
+  void End(std::string_view after_last);
+
+  unsigned misses = kMisses - 1;  // none is known
+  size_t count = 0;               // 0: not known
+  size_t added = 0;  // since Begin; beyond kMost when they do not fit
+  std::array<Arg, kMost> args;
+  Literal tail;  // from the last value to the }
+};
+
 /// How the events of one kind are written.
 struct KindLayout {
   enum class Slot : uint8_t { kName, kPid, kTid, kTs, kDur };
@@ -62,7 +87,8 @@ struct KindLayout {
   std::array<Slot, kSlots> order{};
   std::array<Literal, kSlots> before;  // each value, from the cat's end on
   Literal before_args;                 // from the last value to the {
-  Literal tail;                        // behind the args' }
+  ArgsLayout args;
+  Literal tail;  // behind the args' }
 };
 
 struct LayoutCache {

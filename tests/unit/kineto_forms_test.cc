@@ -239,6 +239,50 @@ TEST(KinetoForms, Correlations) {
   }
 }
 
+/// Args are compared with those of the events in front.
+TEST(KinetoForms, ArgsOfManyForms) {
+  std::string many = R"("a0": 0)";
+  for (int i = 1; i < 40; ++i) {
+    many += ", \"a" + std::to_string(i) + "\": " + std::to_string(i * i);
+  }
+  const std::string kForms[] = {
+      R"("device": 0, "stream": 7, "correlation": #)",
+      R"("device":0,"stream":7,"correlation":#)",
+      R"( "device": 0 , "correlation": # , "stream": 7 )",
+      R"("correlation": #, "device": 0)",
+      R"("correlation": "#", "grid": [1, 2, 3])",
+      R"("correlation": #, "grid": [1,2,3], "share": 0.5)",
+      R"("text": "\", \"correlation\": 5", "correlation": #)",
+      R"("text": "}, {", "correlation": #)",
+      R"("correlation": 5, "correlation": #)",
+      R"("correlation": #, "nested": {"correlation": 5})",
+      R"("correlation": #, "share": NaN)",
+      R"("\u0063orrelation": #)",
+      R"("text": "", "correlation": #, "on": true)",
+      R"(")" + std::string(80, 'k') + R"(": 1, "correlation": #)",
+      many + R"(, "correlation": #)",
+  };
+  // Each form behind each other one, thrice and once in a row.
+  std::vector<std::string> events;
+  for (const std::string& first : kForms) {
+    for (const std::string& second : kForms) {
+      for (const std::string* form : {&first, &first, &first, &second}) {
+        const int i = static_cast<int>(events.size());
+        std::string event = Kernel(i, "k");
+        event = event.substr(0, event.find("{", 1) + 1) + *form + "}}";
+        const size_t at = event.find('#');
+        events.push_back(event.replace(at, 1, std::to_string(100 + i)));
+      }
+    }
+  }
+  const std::string text = TraceOf(events);
+  ExpectOneOutcome(text);
+  const std::vector<int64_t> got = Read(text).traces[0].ops.correlation;
+  ASSERT_EQ(got.size(), events.size());
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(got[i], static_cast<int64_t>(100 + i)) << events[i];
+}
+
 TEST(KinetoForms, JunkBetweenEventsIsCounted) {
   for (const std::string junk :
        {"[", "]", "[[", "}", "]]", ":", "x", "\"", "\\", "1 2", "[]", "\x01",
