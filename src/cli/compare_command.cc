@@ -122,7 +122,7 @@ bool IsSmall(const std::vector<std::string>& words) {
 
 // Small files are read one after the other: a thread costs more than they do.
 LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
-                    const RuleSet& rules, Progress* progress) {
+                    const Rules& rules, Progress* progress) {
   unsigned threads = arguments.common.threads > 0
                          ? arguments.common.threads
                          : std::max(1U, std::thread::hardware_concurrency());
@@ -157,8 +157,7 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
 
 CompareResult CompareSides(const Sides& sides,
                            const CompareArguments& arguments,
-                           const RuleSet& rules,
-                           const CompareOptions& options) {
+                           const Rules& rules, const CompareOptions& options) {
   Progress progress(2);
   LoadedPair pair = LoadBoth(sides, arguments, rules, &progress);
   SayPassedOver(pair.a->inputs());
@@ -189,7 +188,7 @@ int Run(const CompareArguments& arguments) {
   std::vector<std::string> inputs = sides.a;
   inputs.insert(inputs.end(), sides.b.begin(), sides.b.end());
   Outputs outputs(common, inputs, kAllFormats);
-  const RuleSet rules = LoadRules(common.rules_path);
+  const Rules rules = LoadRules(common);
   const CompareResult result = CompareSides(sides, arguments, rules, options);
   WriteReport(outputs,
               {[&] { return CompareDocument(result); },

@@ -110,7 +110,7 @@ void DumpHost(const Trace& trace, TextPieces& lines) {
 int Run(const DumpArguments& arguments) {
   ExpectOneTrace("dump", arguments.paths);
   Outputs outputs(arguments.common, arguments.paths, {Format::kTsv});
-  const RuleSet rules = LoadRules(arguments.common.rules_path);
+  const Rules rules = LoadRules(arguments.common);
   const LoadedTrace loaded = [&] {
     Progress progress(1);
     return LoadTrace(
@@ -119,13 +119,13 @@ int Run(const DumpArguments& arguments) {
   }();
   outputs.Write([&](Format, const TerminalStyle&, const TextSink& sink) {
     TextPieces lines(sink);
-    lines.Append(TsvProvenance(ProvenanceOf(loaded, rules)));
+    lines.Append(TsvProvenance(ProvenanceOf(loaded, rules.get())));
     lines.Add("# device {}, times from {} ns\n", loaded.trace().info.device,
               loaded.trace().info.base_time_ns);
     if (arguments.host) {
       DumpHost(loaded.trace(), lines);
     } else {
-      DumpOps(loaded, rules, lines);
+      DumpOps(loaded, rules.get(), lines);
     }
   });
   return ExitCode(arguments.common, loaded.source.counters);

@@ -62,7 +62,7 @@ Document ExplainStep(const LoadedTrace& loaded, const RuleSet& rules,
 }
 
 Document Explain(const OneTraceOptions& options, const std::string& what,
-                 const RuleSet& rules) {
+                 const Rules& rules) {
   const std::string subject = what.substr(0, what.find(':'));
   const std::string object =
       subject.size() < what.size() ? what.substr(subject.size() + 1) : "";
@@ -82,8 +82,8 @@ Document Explain(const OneTraceOptions& options, const std::string& what,
     return RowExplanationDocument(ledger, *row);
   }
   const LoadedTrace loaded = LoadOne(options, rules);
-  return subject == "kernel" ? ExplainKernel(loaded, rules, object)
-                             : ExplainStep(loaded, rules, object);
+  return subject == "kernel" ? ExplainKernel(loaded, rules.get(), object)
+                             : ExplainStep(loaded, rules.get(), object);
 }
 
 int Run(const OneTraceOptions& options) {
@@ -93,7 +93,7 @@ int Run(const OneTraceOptions& options) {
   }
   Outputs outputs(options.common, {options.paths[0]},
                   {Format::kTerminal, Format::kMarkdown});
-  const RuleSet rules = LoadRules(options.common.rules_path);
+  const Rules rules = LoadRules(options.common);
   const Document document = Explain(options, options.paths[1], rules);
   WriteReport(outputs, {[&] { return document; }, {}, {}});
   return 0;

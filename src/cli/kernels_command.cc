@@ -35,7 +35,7 @@ int Run(const KernelsArguments& arguments) {
   if (!arguments.category.empty())
     choice.categories = CategoryOption(arguments.category).members;
   Outputs outputs(common, arguments.trace.paths, kAllFormats);
-  const RuleSet rules = LoadRules(common.rules_path);
+  const Rules rules = LoadRules(common);
   const LedgerResult ledger = AccountOne(arguments.trace, rules);
   WriteReport(outputs, {[&] { return KernelsDocument(ledger, choice); },
                         [&](const TextSink& sink) {

@@ -72,7 +72,7 @@ int Run(LedgerArguments arguments) {
     NamePart(*shard, &common);
   }
   Outputs outputs(common, arguments.trace.paths, kLedgerFormats);
-  const RuleSet rules = LoadRules(common.rules_path);
+  const Rules rules = LoadRules(common);
   Progress progress(1);
   SideLoader loader(
       arguments.trace.paths, rules,

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "ledger/ledger_file.h"
 #include "readers/reader.h"
 #include "readers/rocprof_run.h"
@@ -125,8 +126,14 @@ std::string LabelOf(const std::string& path) {
   return label.empty() ? name : label;
 }
 
-RuleSet LoadRules(const std::string& path) {
-  if (path.empty()) return RuleSet::Load();
+Rules LoadRules(const CommonOptions& options) {
+  const std::string& path = options.rules_path;
+  if (path.empty()) {
+    const auto when = ThreadCount(options.threads) > 1
+                          ? std::launch::async | std::launch::deferred
+                          : std::launch::deferred;
+    return std::async(when, [] { return RuleSet::Load(); }).share();
+  }
   // The built-in rules have 100 kB; a device such as /dev/zero never ends.
   constexpr size_t kMost = size_t{16} << 20;
   std::string text(kMost, '\0');
@@ -144,10 +151,13 @@ RuleSet LoadRules(const std::string& path) {
     throw InputError("bad-rules", path, "the file of rules is empty",
                      "write [[rule]] tables; docs/rules.md shows one");
   }
-  return RuleSet::Load(text, path);
+  // At once: what is wrong with them is said before a long file is read.
+  std::promise<RuleSet> rules;
+  rules.set_value(RuleSet::Load(text, path));
+  return rules.get_future().share();
 }
 
-LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
+LoadedTrace LoadTrace(const std::string& path, const Rules& rules,
                       const LoadOptions& options) {
   RefuseDirectory(path);
   RefuseLedger(path);
@@ -158,7 +168,7 @@ LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
     for (const Trace& trace : loaded.source.traces)
       loaded.devices.push_back(TotalsOfDevice(trace));
     loaded.index = ChooseDevice(path, loaded.devices, options.device);
-    loaded.classes = Classify(loaded.trace(), rules);
+    loaded.classes = Classify(loaded.trace(), rules.get());
     loaded.steps = FindSteps(loaded.trace(), loaded.classes, options.threads);
     return loaded;
   });

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,12 +35,16 @@ struct LoadedTrace {
   const Trace& trace() const { return source.traces[index]; }
 };
 
+/// Made ready by a thread of their own while a trace is read.
+using Rules = std::shared_future<RuleSet>;
+
 /// The built-in rules, behind those of a user's file where a path is given.
-RuleSet LoadRules(const std::string& path);
+/// Throws InputError: "cannot-read", "bad-rules".
+Rules LoadRules(const CommonOptions& options);
 
 /// Throws InputError: what ReadTrace throws, and "is-directory", "no-device",
 /// "no-rank", "is-ledger".
-LoadedTrace LoadTrace(const std::string& path, const RuleSet& rules,
+LoadedTrace LoadTrace(const std::string& path, const Rules& rules,
                       const LoadOptions& options);
 
 /// Without the framework, which the accounting knows.

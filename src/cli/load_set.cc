@@ -87,7 +87,7 @@ bool WantsOneDevice(const LoadOptions& options) {
 }  // namespace
 
 SideLoader::SideLoader(const std::vector<std::string>& words,
-                       const RuleSet& rules, LoadOptions options)
+                       const Rules& rules, LoadOptions options)
     : inputs_(ExpandInputs(words)),
       rules_(rules),
       options_(std::move(options)) {
@@ -112,11 +112,11 @@ void SideLoader::LoadLedgers() {
   }
   ledger_ = ReadLedgers(inputs_);
   inputs_.label = ledger_->set.label;
-  if (ledger_->set.rules_hash != rules_.hash()) {
+  if (ledger_->set.rules_hash != rules_.get().hash()) {
     throw InputError(
         "other-rules", path,
         fmt::format("the ledger was made with the rules {}, these are {}",
-                    Printable(ledger_->set.rules_hash), rules_.hash()),
+                    Printable(ledger_->set.rules_hash), rules_.get().hash()),
         "give the --rules that it was made with, or make it anew");
   }
   LedgerResult rank = Unpack(ledger_->ranks[0]);
@@ -152,11 +152,11 @@ std::vector<PackedRank> SideLoader::AccountFile(LoadedTrace loaded, size_t file,
   for (const size_t index : ranks) {
     if (index != loaded.index) {
       loaded.index = index;
-      loaded.classes = Classify(loaded.trace(), rules_);
+      loaded.classes = Classify(loaded.trace(), rules_.get());
       loaded.steps = FindSteps(loaded.trace(), loaded.classes);
     }
     LedgerResult ledger =
-        AccountRank(&loaded, rules_,
+        AccountRank(&loaded, rules_.get(),
                     index == main ? group : GroupLike(loaded.steps, wanted));
     if (ranks.size() == 1) ledger.source.name_rank = inputs_.files[file].rank;
     if (alone) ledger.devices = loaded.devices;
@@ -215,7 +215,7 @@ LedgerPart SideLoader::EmptyPart(uint32_t group, Shard shard) const {
   part.shard = shard.index;
   part.shards = shard.count;
   part.set.program = fmt::format("{} ({})", Version(), Commit());
-  part.set.rules_hash = rules_.hash();
+  part.set.rules_hash = rules_.get().hash();
   part.set.label = inputs_.label;
   part.set.group = GroupAt(first_.steps, group);
   part.set.device = options_.device.device;
@@ -259,7 +259,7 @@ LedgerPart SideLoader::AccountPart(std::optional<int64_t> group,
 
 LedgerResult SideLoader::Account(std::optional<int64_t> group) && {
   if (!ledger_ && !IsSet())
-    return AccountTrace(std::move(first_), rules_, group);
+    return AccountTrace(std::move(first_), rules_.get(), group);
   const bool from_files = inputs_.ledgers;
   const LedgerPart part = std::move(*this).AccountPart(group, {});
   return from_files ? JoinLedger(part) : JoinRanks(part.ranks, part.set.label);

@@ -25,7 +25,7 @@ class SideLoader {
  public:
   /// Throws what ExpandInputs, LoadTrace and ReadLedgers throw, and InputError
   /// "other-rules" for a ledger.
-  SideLoader(const std::vector<std::string>& words, const RuleSet& rules,
+  SideLoader(const std::vector<std::string>& words, const Rules& rules,
              LoadOptions options);
 
   const InputSet& inputs() const { return inputs_; }
@@ -54,7 +54,7 @@ class SideLoader {
                      std::vector<std::vector<PackedRank>>* by_file) const;
 
   InputSet inputs_;
-  const RuleSet& rules_;
+  Rules rules_;
   LoadOptions options_;
   LoadedTrace first_;  // of a ledger only the steps
   std::optional<LedgerPart> ledger_;

@@ -25,15 +25,15 @@ CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
   return app;
 }
 
-LoadedTrace LoadOne(const OneTraceOptions& options, const RuleSet& rules) {
+LoadedTrace LoadOne(const OneTraceOptions& options, const Rules& rules) {
   Progress progress(1);
   return LoadTrace(
       options.paths[0], rules,
       {options.common.threads, options.device, progress.ForFile(0)});
 }
 
-LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules) {
-  return AccountTrace(LoadOne(options, rules), rules, options.group);
+LedgerResult AccountOne(const OneTraceOptions& options, const Rules& rules) {
+  return AccountTrace(LoadOne(options, rules), rules.get(), options.group);
 }
 
 void WriteReport(Outputs& outputs, const ReportForms& forms) {

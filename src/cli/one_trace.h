@@ -34,8 +34,8 @@ extern const std::string_view kGroupHelp;  // of --group
 CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
                       std::string_view help, OneTraceOptions& options);
 
-LoadedTrace LoadOne(const OneTraceOptions& options, const RuleSet& rules);
-LedgerResult AccountOne(const OneTraceOptions& options, const RuleSet& rules);
+LoadedTrace LoadOne(const OneTraceOptions& options, const Rules& rules);
+LedgerResult AccountOne(const OneTraceOptions& options, const Rules& rules);
 
 /// A report in each of its forms, made when asked for.
 struct ReportForms {

@@ -22,11 +22,11 @@ Usage: inferdiff steps [OPTION]... TRACE
 int Run(const OneTraceOptions& options) {
   ExpectOneTrace("steps", options.paths);
   Outputs outputs(options.common, options.paths, kAllFormats);
-  const RuleSet rules = LoadRules(options.common.rules_path);
+  const Rules rules = LoadRules(options.common);
   const LoadedTrace loaded = LoadOne(options, rules);
   const GpuOps& ops = loaded.trace().ops;
   const StepsReport report{
-      ProvenanceOf(loaded, rules), loaded.steps,
+      ProvenanceOf(loaded, rules.get()), loaded.steps,
       CheckCapture(loaded.trace(), loaded.classes, loaded.steps),
       ops.size() == 0 ? 0 : ops.start_ns.front()};
   WriteReport(outputs,

@@ -238,7 +238,7 @@ void Assembler::Run(bool truncated, unsigned threads) {
   for (auto& store : events_.stores) store->DropOps();
   ReturnFreeMemory();
   for (size_t i = 0; i < plans_.size(); ++i) {
-    host_.Fill(plans_[i].key, &lane_of_track_, &file_->traces[i]);
+    host_.Fill(plans_[i].key, threads, &lane_of_track_, &file_->traces[i]);
     file_->traces[i].names = names_.pool();
   }
   host_.FillTallies(&file_->traces);

@@ -5,15 +5,12 @@
 #include <tuple>
 #include <utility>
 
+#include "base/parallel.h"
 #include "readers/launch_tally.h"
 #include "readers/repeated_records.h"
 
 namespace inferdiff {
 namespace {
-
-CallKind KindOf(const EventRecord* call) {
-  return static_cast<CallKind>(call->kind);
-}
 
 bool IsSameCall(const NameTable& names, const EventRecord* a,
                 const EventRecord* b) {
@@ -22,10 +19,8 @@ bool IsSameCall(const NameTable& names, const EventRecord* a,
          a->kind == b->kind && names.AreSame(a->name, b->name);
 }
 
-bool CanLaunch(const EventRecord* call) {
-  const CallKind kind = KindOf(call);
-  return call->correlation != 0 && kind != CallKind::kSync &&
-         kind != CallKind::kAlloc;
+bool CanLaunch(CallKind kind) {
+  return kind != CallKind::kSync && kind != CallKind::kAlloc;
 }
 
 RangeKind KindOfRange(const EventRecord& range) {
@@ -33,8 +28,7 @@ RangeKind KindOfRange(const EventRecord& range) {
 }
 
 /// Calls that are kept although they launch nothing here.
-bool LaunchesNothing(const EventRecord* call) {
-  const CallKind kind = KindOf(call);
+bool LaunchesNothing(CallKind kind) {
   return kind == CallKind::kGraphLaunch || kind == CallKind::kSync ||
          kind == CallKind::kAlloc;
 }
@@ -78,10 +72,17 @@ void HostSide::Collect() {
         });
     scope.answered.assign(scope.calls.size(), 0);
     scope.launches.Reserve(scope.calls.size());
-    for (size_t i = 0; i < scope.calls.size(); ++i) {
-      if (KindOf(scope.calls[i]) == CallKind::kGraphLaunch) ++graph_launches_;
-      if (!CanLaunch(scope.calls[i])) continue;
-      scope.launches.Add(scope.calls[i]->correlation, static_cast<uint32_t>(i));
+    scope.tracks.reserve(scope.calls.size());
+    scope.kinds.reserve(scope.calls.size());
+    for (const EventRecord* call : scope.calls) {
+      const auto kind = static_cast<CallKind>(call->kind);
+      if (kind == CallKind::kGraphLaunch) ++graph_launches_;
+      if (CanLaunch(kind) && call->correlation != 0) {
+        scope.launches.Add(call->correlation,
+                           static_cast<uint32_t>(scope.kinds.size()));
+      }
+      scope.tracks.push_back(call->track);
+      scope.kinds.push_back(kind);
     }
     scope.duplicates = scope.launches.Finish();
   }
@@ -115,15 +116,16 @@ void HostSide::FindProcesses(const Scope& scope,
   processes_.clear();
   std::vector<bool> used(tracks_.tracks().size(), false);
   for (size_t i = 0; i < linked.size(); ++i) {
-    if (linked[i] != 0) used[scope.calls[i]->track] = 1;
+    if (linked[i] != 0) used[scope.tracks[i]] = true;
   }
   for (size_t i = 0; i < used.size(); ++i) {
     if (used[i]) processes_.insert(tracks_.tracks()[i].pid);
   }
 }
 
-bool HostSide::IsOurs(const EventRecord* host) const {
-  return processes_.empty() || processes_.count(TrackOf(host).pid) != 0;
+bool HostSide::IsOurs(uint32_t track) const {
+  return processes_.empty() ||
+         processes_.count(tracks_.tracks()[track].pid) != 0;
 }
 
 /// Numbers the threads of the calls and ranges that are kept.
@@ -131,12 +133,12 @@ void HostSide::FillThreads(const TraceKey& key, const Scope& scope,
                            const std::vector<uint8_t>& kept, Trace* trace) {
   std::vector<bool> used(tracks_.tracks().size(), false);
   for (size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i] != 0) used[scope.calls[i]->track] = 1;
+    if (kept[i] != 0) used[scope.tracks[i]] = true;
   }
   for (const StoredBatch& batch : batches_) {
     for (const EventRecord& range : batch.annotations) {
       if (KindOfRange(range) == RangeKind::kHost &&
-          TrackOf(&range).scope == key.scope && IsOurs(&range)) {
+          TrackOf(&range).scope == key.scope && IsOurs(range.track)) {
         used[range.track] = true;
       }
     }
@@ -153,7 +155,7 @@ void HostSide::FillThreads(const TraceKey& key, const Scope& scope,
   }
 }
 
-void HostSide::FillCalls(const TraceKey& key, Trace* trace) {
+void HostSide::FillCalls(const TraceKey& key, unsigned threads, Trace* trace) {
   Scope& scope = scopes_[key.scope];
   counters_.Add(Counter::kDuplicateCorrelation,
                 std::exchange(scope.duplicates, 0));
@@ -162,32 +164,41 @@ void HostSide::FillCalls(const TraceKey& key, Trace* trace) {
   launchers_.push_back({key.scope, processes_});
   size_t count = 0;
   for (size_t i = 0; i < kept.size(); ++i) {
-    if (LaunchesNothing(scope.calls[i]) && IsOurs(scope.calls[i])) kept[i] = 1;
+    if (LaunchesNothing(scope.kinds[i]) && IsOurs(scope.tracks[i])) kept[i] = 1;
     count += kept[i];
   }
   FillThreads(key, scope, kept, trace);
   HostCalls& out = trace->calls;
-  out.start_ns.reserve(count);
-  out.dur_ns.reserve(count);
-  out.correlation.reserve(count);
-  out.name.reserve(count);
-  out.thread.reserve(count);
-  out.kind.reserve(count);
-  std::vector<uint32_t> number(kept.size(), kNone);
-  for (size_t i = 0; i < kept.size(); ++i) {
-    if (kept[i] == 0) continue;
-    const EventRecord* const call = scope.calls[i];
-    number[i] = static_cast<uint32_t>(out.size());
-    out.start_ns.push_back(call->start_ns);
-    out.dur_ns.push_back(call->dur_ns);
-    out.correlation.push_back(call->correlation);
-    out.name.push_back(names_.NumberOf(call->name, &counters_));
-    out.thread.push_back(static_cast<uint16_t>(thread_of_track_[call->track]));
-    out.kind.push_back(static_cast<CallKind>(call->kind));
-  }
-  for (uint32_t& launch : trace->ops.launch) {
-    if (launch != kNone) launch = number[launch];
-  }
+  const auto fill_times = [&] {
+    out.start_ns.reserve(count);
+    out.dur_ns.reserve(count);
+    out.correlation.reserve(count);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (kept[i] == 0) continue;
+      const EventRecord* const call = scope.calls[i];
+      out.start_ns.push_back(call->start_ns);
+      out.dur_ns.push_back(call->dur_ns);
+      out.correlation.push_back(call->correlation);
+    }
+  };
+  const auto fill_rest = [&] {
+    out.name.reserve(count);
+    out.thread.reserve(count);
+    out.kind.reserve(count);
+    std::vector<uint32_t> number(kept.size(), kNone);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      if (kept[i] == 0) continue;
+      number[i] = static_cast<uint32_t>(out.kind.size());
+      out.name.push_back(names_.NumberOf(scope.calls[i]->name, &counters_));
+      out.thread.push_back(
+          static_cast<uint16_t>(thread_of_track_[scope.tracks[i]]));
+      out.kind.push_back(scope.kinds[i]);
+    }
+    for (uint32_t& launch : trace->ops.launch) {
+      if (launch != kNone) launch = number[launch];
+    }
+  };
+  RunBoth(threads, fill_times, fill_rest);
 }
 
 /// The lane or thread of a range; kNone when it is not of this trace.
@@ -247,13 +258,14 @@ void HostSide::FillTallies(std::vector<Trace>* traces) const {
     std::map<std::string_view, LaunchTallyBuilder> tallies;  // by process
     std::vector<LaunchTallyBuilder*> of_track(tracks_.tracks().size(), nullptr);
     for (size_t i = 0; i < scope.calls.size(); ++i) {
-      const EventRecord* const call = scope.calls[i];
-      if (!CanLaunch(call)) continue;
-      LaunchTallyBuilder*& tally = of_track[call->track];
-      if (tally == nullptr) tally = &tallies[TrackOf(call).pid];
-      tally->Add(KindOf(call),
-                 scope.answered[i] != 0 ||
-                     scope.launches.IsRepeated(call->correlation));
+      if (!CanLaunch(scope.kinds[i])) continue;
+      const int64_t correlation = scope.calls[i]->correlation;
+      if (correlation == 0) continue;
+      const uint32_t track = scope.tracks[i];
+      LaunchTallyBuilder*& tally = of_track[track];
+      if (tally == nullptr) tally = &tallies[tracks_.tracks()[track].pid];
+      tally->Add(scope.kinds[i], scope.answered[i] != 0 ||
+                                     scope.launches.IsRepeated(correlation));
     }
     for (size_t t = 0; t < launchers_.size(); ++t) {
       const auto& [of_scope, processes] = launchers_[t];
@@ -265,9 +277,9 @@ void HostSide::FillTallies(std::vector<Trace>* traces) const {
   }
 }
 
-void HostSide::Fill(const TraceKey& key, std::vector<uint32_t>* lane_of_track,
-                    Trace* trace) {
-  FillCalls(key, trace);
+void HostSide::Fill(const TraceKey& key, unsigned threads,
+                    std::vector<uint32_t>* lane_of_track, Trace* trace) {
+  FillCalls(key, threads, trace);
   FillAnnotations(key, lane_of_track, trace);
 }
 

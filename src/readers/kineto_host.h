@@ -44,13 +44,15 @@ class HostSide {
   /// Links the ops of a trace to their launches and adds the calls, threads
   /// and annotations that are its own. `lane_of_track` numbers its lanes; a
   /// lane that has only ranges is added to it.
-  void Fill(const TraceKey& key, std::vector<uint32_t>* lane_of_track,
-            Trace* trace);
+  void Fill(const TraceKey& key, unsigned threads,
+            std::vector<uint32_t>* lane_of_track, Trace* trace);
 
  private:
   /// Calls that mean one thing by a correlation, in the order of the model.
   struct Scope {
     std::vector<const EventRecord*> calls;
+    std::vector<uint32_t> tracks;  // of `calls`: looked through often
+    std::vector<CallKind> kinds;
     LaunchIndex launches;  // index in `calls` by correlation
     size_t duplicates = 0;
     std::vector<uint8_t> answered;  // by call: some op refers to it
@@ -61,10 +63,10 @@ class HostSide {
   }
   std::vector<uint8_t> LinkOps(Scope* scope, Trace* trace);
   void FindProcesses(const Scope& scope, const std::vector<uint8_t>& linked);
-  bool IsOurs(const EventRecord* host) const;
+  bool IsOurs(uint32_t track) const;
   void FillThreads(const TraceKey& key, const Scope& scope,
                    const std::vector<uint8_t>& kept, Trace* trace);
-  void FillCalls(const TraceKey& key, Trace* trace);
+  void FillCalls(const TraceKey& key, unsigned threads, Trace* trace);
   uint32_t PlaceOf(const EventRecord& range, const TraceKey& key,
                    std::vector<uint32_t>* lane_of_track, Trace* trace);
   void AddProfilerSpan(const EventRecord& range, const TraceKey& key,

@@ -183,12 +183,17 @@ Steps FindSteps(const Trace& trace, const Classification& classes,
   Replays replays = FindReplays(trace);
   const StepInput in{trace, classes, replays};
   CrossCheck check;
-  Steps steps = Assemble(in, Decide(in, threads, check));
+  Segmentation segmentation = Decide(in, threads, check);
+  Steps steps;
+  std::vector<Damage> damage;
+  RunBoth(
+      threads, [&] { steps = Assemble(in, std::move(segmentation)); },
+      [&] { damage = FindDamage(trace, classes); });
+  steps.damage = std::move(damage);
   steps.cross_check = std::move(check.sentence);
   steps.cross_check_agrees = check.agrees;
   const std::vector<uint64_t> work = WorkOfSteps(steps);
   GroupSteps(work, steps);
-  steps.damage = FindDamage(trace, classes);
   ExcludeDamaged(steps);
   ExcludeSteps(in, steps);
   GroupSteps(work, steps);  // again: the counts of used steps
