@@ -143,6 +143,26 @@ TEST_F(SqliteDatabaseTest, KeepsWhatCameBeforeADamagedPage) {
   EXPECT_EQ(counters[Counter::kDamagedTable], 1U);
 }
 
+// The row id of such a row stands in memory behind the page: an address.
+TEST_F(SqliteDatabaseTest, ReadsNoRowThatBeginsAtTheEndOfItsPage) {
+  Make(
+      "CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT);"
+      "INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c');");
+  constexpr size_t kPage = 4096;
+  constexpr size_t kSecondPointer = kPage + 8 + 2;
+  std::string bytes = Bytes();
+  ASSERT_EQ(bytes.size(), 2 * kPage);
+  Write(bytes.replace(kSecondPointer, 2, "\x0f\xff"));
+  const InputFile file(path());
+  SqliteDatabase database(file, Compression::kPlain, {});
+  for (int times = 0; times < 3; ++times) {
+    ImportCounters counters;
+    SqliteRows rows(&database, "t", {"id"}, &counters);
+    rows.ForEach([&] { ADD_FAILURE() << rows.Int(0); });
+    EXPECT_EQ(counters[Counter::kDamagedTable], 1U);
+  }
+}
+
 TEST_F(SqliteDatabaseTest, RefusesWhatIsShorterThanItSays) {
   Make(kThousandRows);
   Write(Bytes().substr(0, 9000));
