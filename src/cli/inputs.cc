@@ -191,6 +191,9 @@ bool AreLedgers(const std::vector<Found>& found) {
                     [](const Found& file) { return file.ledger; });
   if (ledgers == 0) return false;
   if (static_cast<size_t>(ledgers) == found.size()) return true;
+  // One that is missing is neither.
+  for (const Found& file : found)
+    if (!file.ledger) IsLedgerFile(file.path);
   FailUsage("ledger files and traces are named together",
             "name the ones or the others; `inferdiff compare` takes a ledger "
             "on one side and traces on the other");
