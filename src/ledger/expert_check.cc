@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/expert_check.h"
 
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
 #include "base/checked.h"
+#include "base/rational.h"
 #include "base/stat.h"
 
 namespace inferdiff {
 namespace {
 
-/// Durations of expert GEMMs by their place in the step: kernel, and how many
+/// Durations of GEMMs by their place in the step: kernel, and how many
 /// of its calls came before.
-class ExpertCalls {
+class CallsByPlace {
  public:
   void BeginStep() { nth_.assign(nth_.size(), 0); }
   void Add(NameId name, int64_t dur_ns) {
@@ -29,6 +31,9 @@ class ExpertCalls {
   /// Of the places that four steps have: count; spread and median, summed.
   struct Spread {
     int64_t places = 0, spread_ns = 0, median_ns = 0;
+    Rational Share() const {
+      return {spread_ns, std::max<int64_t>(median_ns, 1)};
+    }
   };
   Spread Sum() {
     constexpr size_t kLeastSteps = 4;
@@ -56,17 +61,21 @@ class ExpertCalls {
 std::optional<CaptureCheck> CheckUnevenExperts(const StepOps& index,
                                                const Classification& classes) {
   const GpuOps& ops = index.trace().ops;
-  ExpertCalls calls;
+  CallsByPlace experts, dense;
   for (const uint32_t step : index.wanted()) {
-    calls.BeginStep();
+    experts.BeginStep();
+    dense.BeginStep();
     for (const uint32_t op : index.of(step)) {
       if (classes.of_op[op] == Category::kMoeGemm)
-        calls.Add(ops.name[op], ops.dur_ns[op]);
+        experts.Add(ops.name[op], ops.dur_ns[op]);
+      if (classes.of_op[op] == Category::kDenseGemm)
+        dense.Add(ops.name[op], ops.dur_ns[op]);
     }
   }
-  const ExpertCalls::Spread sum = calls.Sum();
-  if (sum.places == 0 || sum.spread_ns / 25 < sum.median_ns / 100 ||
-      sum.spread_ns == 0)
+  const CallsByPlace::Spread sum = experts.Sum();
+  const CallsByPlace::Spread control = dense.Sum();
+  const Rational twice = control.Share() + control.Share();
+  if (sum.places == 0 || sum.Share() < Rational{15, 100} || sum.Share() < twice)
     return std::nullopt;
   CaptureCheck check;
   check.kind = CheckKind::kUnevenExperts;

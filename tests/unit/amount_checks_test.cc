@@ -109,21 +109,24 @@ TEST(Dilation, ExactAtATwentieth) {
   EXPECT_FALSE(CheckDilation(LedgerResult(), 1000));
 }
 
-/// Six steps with two expert GEMMs each; the second takes `dur(step)`.
-template <typename Duration>
-std::optional<CaptureCheck> ExpertsOf(const Duration& dur) {
+/// Six steps with two expert GEMMs each, of which the second takes `dur(step)`,
+/// and a dense one that takes `dense(step)`.
+template <typename Duration, typename Dense>
+std::optional<CaptureCheck> ExpertsOf(const Duration& dur, const Dense& dense) {
   TraceBuilder builder;
   for (int i = 0; i < 6; ++i) {
     builder.Mark("step[DECODE bs=4]", 1000 * i, 900);
     builder.Eager("experts", 1000 * i + 5, 1000 * i + 10, 100);
     builder.Eager("experts", 1000 * i + 6, 1000 * i + 200, dur(i));
-    builder.Eager("other", 1000 * i + 7, 1000 * i + 600, 50);
+    builder.Eager("dense", 1000 * i + 7, 1000 * i + 600, dense(i));
   }
   const Trace trace = builder.Build();
   Classification classes = ClassesByWord(trace);
-  for (size_t i = 0; i < trace.ops.size(); ++i)
-    if ((*trace.names)[trace.ops.name[i]] == "experts")
-      classes.of_op[i] = Category::kMoeGemm;
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    const std::string_view name = (*trace.names)[trace.ops.name[i]];
+    if (name == "experts") classes.of_op[i] = Category::kMoeGemm;
+    if (name == "dense") classes.of_op[i] = Category::kDenseGemm;
+  }
   const inferdiff::Steps steps = FindSteps(trace, classes);
   const StepOps index(trace, steps,
                       std::vector<bool>(steps.steps.size(), true));
@@ -131,12 +134,19 @@ std::optional<CaptureCheck> ExpertsOf(const Duration& dur) {
 }
 
 TEST(UnevenExperts, OverStepsAtOnePlace) {
-  const auto uneven = ExpertsOf([](int i) { return 60 + 40 * i; });
+  const auto even = [](int) { return 50; };
+  const auto rising = [](int i) { return 60 + 40 * i; };
+  const auto uneven = ExpertsOf(rising, even);
   ASSERT_TRUE(uneven);
   EXPECT_EQ(uneven->count, 2);
   EXPECT_GT(uneven->time_ns, 0);
   // Unlike within the step, alike from step to step: another shape.
-  EXPECT_FALSE(ExpertsOf([](int) { return 300; }));
+  EXPECT_FALSE(ExpertsOf([](int) { return 300; }, even));
+  // 30 and 29 of the two medians' 200.
+  EXPECT_TRUE(ExpertsOf([](int i) { return i < 3 ? 100 : 130; }, even));
+  EXPECT_FALSE(ExpertsOf([](int i) { return i < 3 ? 100 : 129; }, even));
+  // The machine's own doing, which dense GEMMs see too.
+  EXPECT_FALSE(ExpertsOf(rising, rising));
 }
 
 }  // namespace
