@@ -250,8 +250,9 @@ bool EventReader::ReadFlatArgs(size_t begin, size_t end, EventFields* fields,
     if (learn) learned->Add({from, static_cast<size_t>(value - from)}, field);
     from = p;
   }
+  if (p != stop) return false;
   if (learn) learned->End({from, static_cast<size_t>(stop - from)});
-  return p == stop;
+  return true;
 }
 
 }  // namespace inferdiff

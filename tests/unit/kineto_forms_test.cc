@@ -3,6 +3,7 @@
 // sound reading: a count, never a guess in silence.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -281,6 +282,27 @@ TEST(KinetoForms, ArgsOfManyForms) {
   ASSERT_EQ(got.size(), events.size());
   for (size_t i = 0; i < got.size(); ++i)
     EXPECT_EQ(got[i], static_cast<int64_t>(100 + i)) << events[i];
+}
+
+TEST(KinetoForms, StrangeArgsInARowAreNotLearned) {
+  for (const std::string strange :
+       {"100-", "100 1", "100.5.5", "1e2x", "\"100\"1", "[100]]", "+100"}) {
+    SCOPED_TRACE(strange);
+    std::vector<std::string> events;
+    for (int i = 0; i < 12; ++i) {
+      events.push_back(With(Kernel(i, "k"),
+                            ": " + std::to_string(100 + i) + "}",
+                            ": " + strange + "}"));
+    }
+    events.push_back(Kernel(12, "k"));
+    const std::string text = TraceOf(events);
+    ExpectOneOutcome(text);
+    const SourceFile file = Read(text);
+    const std::vector<int64_t>& got = file.traces[0].ops.correlation;
+    EXPECT_EQ(got.back(), 112);
+    EXPECT_EQ(std::count(got.begin(), got.end(), 0),
+              static_cast<ptrdiff_t>(got.size() - 1));
+  }
 }
 
 TEST(KinetoForms, JunkBetweenEventsIsCounted) {
