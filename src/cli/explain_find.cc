@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/options.h"
+#include "ledger/step_layers.h"
 
 namespace inferdiff {
 namespace {
@@ -137,6 +138,7 @@ StepExplanation FindStep(const LoadedTrace& loaded, int64_t number) {
   }
   for (const Replay& replay : steps.replays)
     found.replays += replay.step == found.number ? 1 : 0;
+  found.layers = LayersOfStep(trace, loaded.classes, steps, found.number);
   return found;
 }
 

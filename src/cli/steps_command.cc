@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
+#include <optional>
 
 #include "cli/command.h"
 #include "cli/one_trace.h"
 #include "integrity/check_capture.h"
+#include "ledger/step_layers.h"
 #include "report/steps_report.h"
 
 namespace inferdiff {
@@ -13,11 +15,19 @@ constexpr std::string_view kHelp =
     R"(Example: inferdiff steps TP-0.trace.json.gz
 
 The steps found in a trace: the evidence for their borders, the groups of equal
-steps, and of each step its wall time and why it is left out, if it is.
+steps, and of each step its wall time and why it is left out, if it is. Of the
+representative step, the one of median wall time, its layers.
 
 Usage: inferdiff steps [OPTION]... TRACE
 
 )";
+
+std::optional<StepLayers> LayersOf(const LoadedTrace& loaded) {
+  const uint32_t step =
+      RepresentativeStep(loaded.trace(), loaded.steps, loaded.steps.main_group);
+  if (step == kNone) return std::nullopt;
+  return LayersOfStep(loaded.trace(), loaded.classes, loaded.steps, step);
+}
 
 int Run(const OneTraceOptions& options) {
   ExpectOneTrace("steps", options.paths);
@@ -28,7 +38,7 @@ int Run(const OneTraceOptions& options) {
   const StepsReport report{
       ProvenanceOf(loaded, rules.get()), loaded.steps,
       CheckCapture(loaded.trace(), loaded.classes, loaded.steps),
-      ops.size() == 0 ? 0 : ops.start_ns.front()};
+      ops.size() == 0 ? 0 : ops.start_ns.front(), LayersOf(loaded)};
   WriteReport(outputs,
               {[&] { return StepsDocument(report); },
                [&](const TextSink& sink) { WriteStepsJson(report, sink); },

@@ -16,6 +16,7 @@
 #include "ledger/framework_hint.h"
 #include "ledger/rows.h"
 #include "ledger/step_accounts.h"
+#include "ledger/step_layers.h"
 
 namespace inferdiff {
 namespace {
@@ -239,6 +240,7 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
     result.representative_step = Representative(result);
     result.sequence =
         SequenceOf(index, table, row_of, result.representative_step);
+    if (!options.keep_samples) result.layers = LayersOfSequence(result);
   }
   result.capture_checks = CheckCapture(trace, classes, steps);
   if (auto check = CheckUnevenExperts(index, classes))

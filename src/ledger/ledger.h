@@ -25,6 +25,7 @@
 #include "base/stat.h"
 #include "classify/classify.h"
 #include "integrity/capture_check.h"
+#include "layers/layers.h"
 #include "ledger/collectives.h"
 #include "ledger/rank_match.h"
 #include "model/trace.h"
@@ -147,6 +148,16 @@ struct SequenceOp {
   uint32_t lane = 0;        // normalised
   uint32_t replay = kNone;  // 0, 1 ... within the step
   OpKind kind = OpKind::kKernel;
+};
+
+/// The layers of one step.
+struct StepLayers {
+  uint32_t step = 0;  // index in Steps::steps
+  /// Ops are in order of start; where that scatters layers and the order of
+  /// their records does not, in the latter: `by_record`.
+  Layers layers;
+  bool by_record = false;
+  std::vector<uint64_t> ordinals;  // SequenceOp::ordinal by op of `layers`
 };
 
 struct RuleHits {
@@ -298,6 +309,7 @@ struct LedgerResult {
   std::vector<RuleHits> rule_hits;   // over all ops
   uint32_t representative_step = 0;  // the step of median wall (else span)
   std::vector<SequenceOp> sequence;
+  StepLayers layers;  // of the sequence; of a rank of a set not filled
   Coverage coverage;
   /// What makes the capture doubtful, the gravest first.
   std::vector<CaptureCheck> capture_checks;

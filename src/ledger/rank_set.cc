@@ -17,6 +17,7 @@
 #include "base/crc32.h"
 #include "ledger/check.h"
 #include "ledger/rank_findings.h"
+#include "ledger/step_layers.h"
 
 namespace inferdiff {
 namespace {
@@ -474,6 +475,7 @@ LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
   if (packed.size() == 1) {
     LedgerResult alone = Unpack(packed[0]);
     BoundRankWait(&alone);
+    alone.layers = LayersOfSequence(alone);
     return alone;
   }
   std::vector<Rank> ranks = SettleRanks(packed);
@@ -502,6 +504,7 @@ LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
   }
   matched.BlameLastRanks(&rows);
   LedgerResult joined = std::move(joiner).Finish(label);
+  joined.layers = LayersOfSequence(joined);
   joined.ranks = std::move(rows);
   joined.long_waits = std::move(matched).long_waits();
   joined.matched_collectives = match.collectives.size();

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "report/layers_report.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_tables.h"
 #include "report/ledger_text.h"
@@ -268,6 +269,7 @@ Document StepExplanationDocument(const Provenance& source,
   lines.push_back(fmt::format("{}, {} of them in {}",
                               Plural(step.ops, "operation"), step.replay_ops,
                               Plural(step.replays, "graph replay")));
+  lines.push_back("Layers. " + LayersSentence(step.layers));
   lines.push_back(step.step.excluded_id.empty()
                       ? "Used"
                       : fmt::format("Left out: {} ({})", step.step.excluded_why,

@@ -45,6 +45,7 @@ struct StepExplanation {
   std::optional<OpReference> first;  // the op that opens it
   std::optional<OpReference> next;   // the op that opens the next step
   int64_t replays = 0, replay_ops = 0, ops = 0;
+  StepLayers layers;
 };
 
 /// `all` is the number of kernels that match; `kernels` the first of them.

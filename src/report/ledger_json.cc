@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "report/layers_report.h"
 #include "report/ledger_facts.h"
 #include "report/rank_report.h"
 
@@ -309,6 +310,7 @@ void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out) {
   out.Member("categories", CategoriesJson(ledger));
   out.Array("kernels", ledger.kernels, JsonKernel);
   out.Array("families", ledger.families, FamilyJson);
+  WriteLayers(ledger.layers, out);
   out.Member("histogram", HistogramJson(ledger));
   out.Member("rules", JsonRules(ledger.rule_hits));
   out.Member("coverage", CoverageJson(ledger.coverage));

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "report/layers_report.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_json.h"
 #include "report/ledger_text.h"
@@ -111,6 +112,7 @@ Document StepsDocument(const StepsReport& report) {
                     .sections = {}};
   document.sections.push_back(EvidenceSection(report));
   document.sections.push_back(GroupsSection(report.steps));
+  if (report.layers) document.sections.push_back(LayersSection(*report.layers));
   document.sections.push_back(StepsSection(report));
   Section doubts{.title = "Read with care"};
   for (const CaptureCheck& check : report.checks)
@@ -132,6 +134,7 @@ void WriteStepsJson(const StepsReport& report, const TextSink& sink) {
                {"notes", steps.notes},
                {"main_group", steps.main_group},
                {"groups", JsonGroups(steps)}});
+  if (report.layers) WriteLayers(*report.layers, out);
   out.Array("integrity", report.checks, JsonCheck);
   size_t number = 0;
   out.Array("steps", steps.steps, [&](const Step& step) -> Json {

@@ -2,6 +2,7 @@
 // The steps of a trace: evidence first, since it is what people dispute.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,8 @@ struct StepsReport {
   Provenance source;
   const Steps& steps;
   std::vector<CaptureCheck> checks;
-  int64_t first_op_ns = 0;  // of the device, in a step or not
+  int64_t first_op_ns = 0;           // of the device, in a step or not
+  std::optional<StepLayers> layers;  // of the representative step
 };
 
 Document StepsDocument(const StepsReport& report);
