@@ -19,6 +19,12 @@ constexpr size_t kLeastRepeats = 3;  // two alike stretches are chance
 struct Between {
   bool feed_forward = false, norm = false;
   size_t gemms = 0;
+
+  void Add(Category category) {
+    feed_forward |= IsFeedForward(category);
+    norm |= category == Category::kNorm;
+    gemms += IsGemm(category) ? 1 : 0;
+  }
   // A feed-forward part whose activation is fused into a GEMM shows none.
   bool Separates() const { return feed_forward || (norm && gemms >= 2); }
 };
@@ -115,14 +121,16 @@ std::vector<uint32_t> AttentionAnchors(std::span<const LayerOp> ops) {
     if (op.category == Category::kAttention) ++count[op.name];
   std::vector<uint32_t> anchors;
   Between between;
-  uint32_t last = kNone;  // the attention op before
+  uint32_t last = kNone;   // the attention op before
+  bool projected = false;  // a GEMM has run since the pass began
   for (uint32_t i = 0; i < ops.size(); ++i) {
     const Category category = ops[i].category;
-    between.feed_forward |= IsFeedForward(category);
-    between.norm |= category == Category::kNorm;
-    between.gemms += IsGemm(category) ? 1 : 0;
+    between.Add(category);
+    projected |= IsGemm(category);
+    if (i > 0 && EndsPass(ops[i - 1], ops[i])) projected = IsGemm(category);
     if (last != kNone && EndsPass(ops[last], ops[i])) last = kNone;
-    if (category != Category::kAttention) continue;
+    // In front of a pass attention's metadata is prepared.
+    if (category != Category::kAttention || !projected) continue;
     if (last == kNone || between.Separates()) {
       anchors.push_back(i);
     } else if (count[ops[i].name] > count[ops[anchors.back()].name]) {

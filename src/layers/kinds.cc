@@ -152,39 +152,49 @@ class KindFinder {
     return {.typical = typical, .ops = layer.end - layer.begin};
   }
 
-  /// The nth op of a name takes the nth slot of that name; an op that is left
-  /// takes the next slot that is left, of its category, between those of its
-  /// neighbours.
+  /// What both begin and end with goes slot by slot; in the middle the nth op
+  /// of a name takes the nth slot left of that name; an op that is left takes
+  /// the next slot that is left, of its category, between its neighbours'.
   void SortOut(const Layer& layer) {
     const Layer& typical = out_.layers[out_.kinds[layer.kind].typical];
     const uint32_t size = typical.end - typical.begin;
-    SlotsByName(typical);
+    const uint32_t most = std::min(size, layer.end - layer.begin);
+    const auto same = [&](uint32_t a, uint32_t b) {
+      return ops_[a].name == ops_[b].name;
+    };
+    uint32_t head = 0, tail = 0;
+    while (head < most && same(layer.begin + head, typical.begin + head))
+      ++head;
+    while (head + tail < most &&
+           same(layer.end - 1 - tail, typical.end - 1 - tail))
+      ++tail;
     std::vector<bool> taken(size, false);
-    for (uint32_t op = layer.begin; op < layer.end; ++op) {
+    const auto take = [&](uint32_t op, uint32_t slot) {
+      out_.slot_of_op[op] = slot;
+      taken[slot] = true;
+    };
+    for (uint32_t i = 0; i < head; ++i) take(layer.begin + i, i);
+    for (uint32_t i = 1; i <= tail; ++i) take(layer.end - i, size - i);
+    // The last slot of a name first, so that slots can be taken off the end.
+    for (uint32_t slot = size - tail; slot > head; --slot)
+      slots_[ops_[typical.begin + slot - 1].name].push_back(slot - 1);
+    for (uint32_t op = layer.begin + head; op < layer.end - tail; ++op) {
       std::vector<uint32_t>& slots = slots_[ops_[op].name];
       if (slots.empty()) continue;
-      out_.slot_of_op[op] = slots.back();
-      taken[slots.back()] = true;
+      take(op, slots.back());
       slots.pop_back();
     }
-    for (uint32_t i = typical.begin; i < typical.end; ++i)
-      slots_[ops_[i].name].clear();
+    for (uint32_t slot = head; slot < size - tail; ++slot)
+      slots_[ops_[typical.begin + slot].name].clear();
     uint32_t next = 0;  // behind the slot of the op before
     for (uint32_t op = layer.begin; op < layer.end; ++op) {
       uint32_t& slot = out_.slot_of_op[op];
       if (slot == kNone && next < size && !taken[next] &&
           ops_[typical.begin + next].category == ops_[op].category) {
-        slot = next;
-        taken[next] = true;
+        take(op, next);
       }
       if (slot != kNone) next = slot + 1;
     }
-  }
-
-  /// Last slot first, so that they can be taken off the end.
-  void SlotsByName(const Layer& typical) {
-    for (uint32_t i = typical.end; i > typical.begin; --i)
-      slots_[ops_[i - 1].name].push_back(i - 1 - typical.begin);
   }
 
   /// Extra and missing ops; an op in the place of another is both.

@@ -86,7 +86,8 @@ std::string PassesText(const Layers& layers) {
       ++end;
     if (++runs > kMostListed) return out + ", ...";
     out +=
-        fmt::format("{}{} of {}", runs > 1 ? ", " : "", Count(end - i, "pass"),
+        fmt::format("{}{} of {}", runs > 1 ? ", " : "",
+                    end - i == 1 ? "1 pass" : fmt::format("{} passes", end - i),
                     Count(layers.passes[i].layers, "layer"));
     i = end;
   }
