@@ -49,7 +49,8 @@ int Run(const KernelsArguments& arguments) {
 
 Command AddKernels(CLI::App& root) {
   const auto arguments = std::make_shared<KernelsArguments>();
-  CLI::App* app = AddOneTrace(root, "kernels", kHelp, arguments->trace);
+  CLI::App* app =
+      AddOneTrace(root, "kernels", kHelp, kFormatHelp, arguments->trace);
   AddText(*app, "--category", arguments->category);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   return {app, [arguments] { return Run(*arguments); }};

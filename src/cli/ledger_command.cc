@@ -101,7 +101,8 @@ int Run(LedgerArguments arguments) {
 
 Command AddLedger(CLI::App& root) {
   const auto arguments = std::make_shared<LedgerArguments>();
-  CLI::App* app = AddOneTrace(root, "ledger", kHelp, arguments->trace);
+  CLI::App* app =
+      AddOneTrace(root, "ledger", kHelp, kLedgerFormatHelp, arguments->trace);
   AddText(*app, "--shard", arguments->shard);
   AddMicroseconds(*app, "--untraced", arguments->untraced_ns);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);

@@ -5,8 +5,8 @@
 #include "cli/command.h"
 #include "cli/ledger_output.h"
 #include "cli/load_ledgers.h"
-#include "ledger/ledger_file.h"
 #include "cli/options.h"
+#include "ledger/ledger_file.h"
 
 namespace inferdiff {
 namespace {
@@ -51,7 +51,7 @@ int Run(const MergeArguments& arguments) {
 
 Command AddMerge(CLI::App& root) {
   const auto arguments = std::make_shared<MergeArguments>();
-  CLI::App* app = AddSubcommand(root, "merge", {kHelp, kFormatHelp});
+  CLI::App* app = AddSubcommand(root, "merge", {kHelp, kLedgerFormatHelp});
   AddPositionals(*app, arguments->words);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   AddFlag(*app, "--strict", arguments->common.strict);

@@ -14,9 +14,10 @@ const std::vector<Format> kAllFormats = {Format::kTerminal, Format::kMarkdown,
                                          Format::kJson, Format::kTsv};
 
 CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
-                      std::string_view help, OneTraceOptions& options) {
+                      std::string_view help, std::string_view format_help,
+                      OneTraceOptions& options) {
   CLI::App* app = AddSubcommand(
-      root, name, {help, kGroupHelp, kDeviceHelp, kFormatHelp, kReadHelp});
+      root, name, {help, kGroupHelp, kDeviceHelp, format_help, kReadHelp});
   AddPositionals(*app, options.paths);
   AddIndex(*app, "--group", options.group);
   AddDeviceOptions(*app, options.device);

@@ -30,9 +30,10 @@ struct OneTraceOptions {
 extern const std::string_view kGroupHelp;  // of --group
 
 /// `name` with the trace, --group and the options of options.h; `help` is the
-/// command's own part of --help.
+/// command's own part of --help, `format_help` that of AddFormatOptions.
 CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
-                      std::string_view help, OneTraceOptions& options);
+                      std::string_view help, std::string_view format_help,
+                      OneTraceOptions& options);
 
 LoadedTrace LoadOne(const OneTraceOptions& options, const Rules& rules);
 LedgerResult AccountOne(const OneTraceOptions& options, const Rules& rules);

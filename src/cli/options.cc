@@ -113,6 +113,13 @@ const std::string_view kFormatHelp =
                        .tsv; may be repeated, - is stdout
 )";
 
+const std::string_view kLedgerFormatHelp =
+    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json or tsv
+                       (default: terminal; nothing where -o is given)
+  -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
+                       .tsv .ledger; may be repeated, - is stdout
+)";
+
 void FailUsage(const std::string& what, std::string fix) {
   throw InputError("usage", "", what, std::move(fix));
 }

@@ -37,8 +37,9 @@ struct SideChoice {
 };
 
 /// The part of --help that each of AddReadOptions, AddFormatOptions and
-/// AddDeviceOptions stands for.
-extern const std::string_view kReadHelp, kFormatHelp, kDeviceHelp;
+/// AddDeviceOptions stands for; with ledger files, too, for AddFormatOptions.
+extern const std::string_view kReadHelp, kFormatHelp, kDeviceHelp,
+    kLedgerFormatHelp;
 
 /// Throws InputError "usage".
 [[noreturn]] void FailUsage(const std::string& what, std::string fix);

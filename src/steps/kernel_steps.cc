@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "base/checked.h"
+#include "base/number.h"
 
 namespace inferdiff {
 namespace {
@@ -312,7 +313,8 @@ void FillSegments(const LaneOps& lane, const std::vector<size_t>& borders,
     if (!cut) continue;
     steps.segments[k].excluded_id = "incomplete-step";
     steps.segments[k].excluded_why =
-        fmt::format("{} ops where a step has about {}", n, interval);
+        fmt::format("{} where a step has about {}",
+                    Plural(static_cast<int64_t>(n), "op"), interval);
   }
 }
 
