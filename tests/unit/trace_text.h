@@ -20,6 +20,15 @@ inline std::string TextOf(const Trace& trace) {
       info.device, info.rank.value_or(-1), info.world_size.value_or(-1),
       static_cast<int>(info.vendor), info.gpu_name, info.runtime_version,
       info.base_time_ns, info.truncated, info.graph_launches);
+  const CaptureFacts& capture = trace.capture;
+  const LaunchTally& launches = capture.launches;
+  fmt::format_to(out, "capture {} {} of {} {} of {} longest {}\n",
+                 capture.ambiguous_ops, launches.kernels_lost, launches.kernels,
+                 launches.graphs_lost, launches.graphs, launches.longest_loss);
+  fmt::format_to(out, "repeated {}\n", capture.repeated_ops);
+  for (const ProfilerSpan& span : trace.profiler) {
+    fmt::format_to(out, "profiler {} {}\n", span.start_ns, span.dur_ns);
+  }
   for (const Lane& lane : trace.lanes) {
     fmt::format_to(out, "lane {} {}\n", lane.id, lane.label);
   }
