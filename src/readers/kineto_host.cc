@@ -33,6 +33,19 @@ bool LaunchesNothing(CallKind kind) {
          kind == CallKind::kAlloc;
 }
 
+void FillTimes(const std::vector<const EventRecord*>& calls,
+               const std::vector<uint8_t>& kept, size_t count, HostCalls* out) {
+  out->start_ns.reserve(count);
+  out->dur_ns.reserve(count);
+  out->correlation.reserve(count);
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (kept[i] == 0) continue;
+    out->start_ns.push_back(calls[i]->start_ns);
+    out->dur_ns.push_back(calls[i]->dur_ns);
+    out->correlation.push_back(calls[i]->correlation);
+  }
+}
+
 }  // namespace
 
 void HostSide::Collect() {
@@ -168,37 +181,30 @@ void HostSide::FillCalls(const TraceKey& key, unsigned threads, Trace* trace) {
     count += kept[i];
   }
   FillThreads(key, scope, kept, trace);
+  RunBoth(
+      threads, [&] { FillTimes(scope.calls, kept, count, &trace->calls); },
+      [&] { FillRest(scope, kept, count, trace); });
+}
+
+/// All but the times of the calls, and the numbers of those that ops refer to.
+void HostSide::FillRest(const Scope& scope, const std::vector<uint8_t>& kept,
+                        size_t count, Trace* trace) {
   HostCalls& out = trace->calls;
-  const auto fill_times = [&] {
-    out.start_ns.reserve(count);
-    out.dur_ns.reserve(count);
-    out.correlation.reserve(count);
-    for (size_t i = 0; i < kept.size(); ++i) {
-      if (kept[i] == 0) continue;
-      const EventRecord* const call = scope.calls[i];
-      out.start_ns.push_back(call->start_ns);
-      out.dur_ns.push_back(call->dur_ns);
-      out.correlation.push_back(call->correlation);
-    }
-  };
-  const auto fill_rest = [&] {
-    out.name.reserve(count);
-    out.thread.reserve(count);
-    out.kind.reserve(count);
-    std::vector<uint32_t> number(kept.size(), kNone);
-    for (size_t i = 0; i < kept.size(); ++i) {
-      if (kept[i] == 0) continue;
-      number[i] = static_cast<uint32_t>(out.kind.size());
-      out.name.push_back(names_.NumberOf(scope.calls[i]->name, &counters_));
-      out.thread.push_back(
-          static_cast<uint16_t>(thread_of_track_[scope.tracks[i]]));
-      out.kind.push_back(scope.kinds[i]);
-    }
-    for (uint32_t& launch : trace->ops.launch) {
-      if (launch != kNone) launch = number[launch];
-    }
-  };
-  RunBoth(threads, fill_times, fill_rest);
+  out.name.reserve(count);
+  out.thread.reserve(count);
+  out.kind.reserve(count);
+  std::vector<uint32_t> number(kept.size(), kNone);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    if (kept[i] == 0) continue;
+    number[i] = static_cast<uint32_t>(out.kind.size());
+    out.name.push_back(names_.NumberOf(scope.calls[i]->name, &counters_));
+    out.thread.push_back(
+        static_cast<uint16_t>(thread_of_track_[scope.tracks[i]]));
+    out.kind.push_back(scope.kinds[i]);
+  }
+  for (uint32_t& launch : trace->ops.launch) {
+    if (launch != kNone) launch = number[launch];
+  }
 }
 
 /// The lane or thread of a range; kNone when it is not of this trace.

@@ -67,6 +67,8 @@ class HostSide {
   void FillThreads(const TraceKey& key, const Scope& scope,
                    const std::vector<uint8_t>& kept, Trace* trace);
   void FillCalls(const TraceKey& key, unsigned threads, Trace* trace);
+  void FillRest(const Scope& scope, const std::vector<uint8_t>& kept,
+                size_t count, Trace* trace);
   uint32_t PlaceOf(const EventRecord& range, const TraceKey& key,
                    std::vector<uint32_t>* lane_of_track, Trace* trace);
   void AddProfilerSpan(const EventRecord& range, const TraceKey& key,
