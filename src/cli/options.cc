@@ -139,7 +139,16 @@ void AddPositionals(CLI::App& app, std::vector<std::string>& target) {
 }
 
 void AddText(CLI::App& app, const std::string& name, std::string& target) {
-  app.add_option(name, target);
+  // An empty word is a script's unset variable: ignored, it would make each
+  // task of a job account all files.
+  app.add_option_function<std::string>(
+      name, [name, &target](const std::string& text) {
+        if (text.empty()) {
+          FailUsage(name + " is given an empty word",
+                    "give it a value, or leave it out");
+        }
+        target = text;
+      });
 }
 
 void AddFlag(CLI::App& app, const std::string& name, bool& target) {
