@@ -212,7 +212,7 @@ bool EventReader::ReadArgs(const ArgsLayout& layout, const char* p,
                            const char* end, EventFields* fields) const {
   if (layout.count == 0) return false;
   for (size_t i = 0; i < layout.count; ++i) {
-    const ArgsLayout::Arg& arg = layout.args[i];
+    const ArgsLayout::Value& arg = layout.values[i];
     if (!arg.before.Matches(p)) return false;
     p += arg.before.size();
     if (p >= end) return false;
@@ -232,7 +232,7 @@ bool EventReader::ReadFlatArgs(size_t begin, size_t end, EventFields* fields,
   const char* p = text_.data() + SkipJsonSpace(text_, begin);
   const char* const stop = text_.data() + end;
   if (p >= stop) return p == stop;
-  const bool learn = ++learned->misses >= ArgsLayout::kMisses;
+  const bool learn = learned->Learns();
   if (learn) learned->Begin();
   const char* from = text_.data() + begin;  // behind the last value
   for (bool first = true;; first = false) {

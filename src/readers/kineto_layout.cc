@@ -53,19 +53,6 @@ bool EndsWithArgsKey(std::string_view text) {
 
 }  // namespace
 
-void ArgsLayout::Add(std::string_view before, JsonScalar EventFields::*field) {
-  if (added >= kMost || !args[added].before.Set(before)) {
-    added = kMost + 1;
-    return;
-  }
-  args[added++].field = field;
-}
-
-void ArgsLayout::End(std::string_view after_last) {
-  count = added <= kMost && tail.Set(after_last) ? added : 0;
-  misses = 0;
-}
-
 void LayoutCache::LearnHead(std::string_view event, const EventFields& fields) {
   if (!fields.ph.quoted || !fields.cat.quoted) return;
   const Place ph = PlaceOf(event, fields.ph, Slot::kName);

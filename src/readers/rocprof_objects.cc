@@ -39,6 +39,8 @@ RocprofArray ArrayOfKind(std::string_view name) {
   return RocprofArray::kOther;
 }
 
+using Slot = RocprofSlot;
+
 /// Of any record.
 struct RecordFields {
   uint64_t kind = 0, operation = 0, kernel = 0;
@@ -47,56 +49,140 @@ struct RecordFields {
   bool has_start = false, has_end = false, out_of_range = false;
 };
 
-/// The part of a record that has a name of its own: "dispatch_info" and the
-/// like, `key` in it.
-void ReadInner(std::string_view parent, std::string_view key,
-               std::string_view value, RecordFields* fields) {
-  RocprofPlace& place = fields->place;
+/// Of a scalar under `key`, in the object under `parent` or in the record.
+Slot SlotOf(std::string_view parent, std::string_view key) {
   if (key == "handle") {
-    if (parent == "agent_id" || parent == "src_agent_id") {
-      ReadRocprofNumber(value, &place.agent);
-    } else if (parent == "queue_id") {
-      ReadRocprofNumber(value, &place.queue);
-    } else if (parent == "dst_agent_id") {
-      ReadRocprofNumber(value, &place.destination);
-    } else if (parent == "stream_id") {
-      place.has_stream = ReadRocprofNumber(value, &place.stream);
-    }
-  } else if (key == "internal") {
-    ReadRocprofNumber(value, &fields->correlation);
-  } else if (key == "kernel_id") {
-    ReadRocprofNumber(value, &fields->kernel);
+    if (parent == "agent_id" || parent == "src_agent_id") return Slot::kAgent;
+    if (parent == "dst_agent_id") return Slot::kDestination;
+    if (parent == "queue_id") return Slot::kQueue;
+    if (parent == "stream_id") return Slot::kStream;
+  } else if (!parent.empty()) {
+    if (key == "internal") return Slot::kCorrelation;
+    if (key == "kernel_id") return Slot::kKernel;
+  } else {
+    if (key == "start_timestamp") return Slot::kStart;
+    if (key == "end_timestamp") return Slot::kEnd;
+    if (key == "kind") return Slot::kKind;
+    if (key == "operation") return Slot::kOperation;
+    if (key == "thread_id") return Slot::kThread;
+  }
+  return Slot::kNothing;
+}
+
+bool ReadTime(std::string_view text, int64_t* ns, RecordFields* fields) {
+  const bool good = ReadRocprofNumber(text, ns);
+  fields->out_of_range |=
+      !good && text.find_first_not_of("0123456789") == text.npos;
+  return good;
+}
+
+void SetField(Slot slot, std::string_view text, RecordFields* fields) {
+  RocprofPlace& place = fields->place;
+  switch (slot) {
+    case Slot::kNothing:
+      break;
+    case Slot::kKind:
+      ReadRocprofNumber(text, &fields->kind);
+      break;
+    case Slot::kOperation:
+      ReadRocprofNumber(text, &fields->operation);
+      break;
+    case Slot::kThread:
+      ReadRocprofNumber(text, &fields->thread);
+      break;
+    case Slot::kCorrelation:
+      ReadRocprofNumber(text, &fields->correlation);
+      break;
+    case Slot::kStart:
+      fields->has_start = ReadTime(text, &fields->start_ns, fields);
+      break;
+    case Slot::kEnd:
+      fields->has_end = ReadTime(text, &fields->end_ns, fields);
+      break;
+    case Slot::kKernel:
+      ReadRocprofNumber(text, &fields->kernel);
+      break;
+    case Slot::kAgent:
+      ReadRocprofNumber(text, &place.agent);
+      break;
+    case Slot::kDestination:
+      ReadRocprofNumber(text, &place.destination);
+      break;
+    case Slot::kQueue:
+      ReadRocprofNumber(text, &place.queue);
+      break;
+    case Slot::kStream:
+      place.has_stream = ReadRocprofNumber(text, &place.stream);
+      break;
   }
 }
 
-bool ReadRecord(std::string_view text, RecordFields* fields) {
-  const auto time = [&](std::string_view value, int64_t* ns) {
-    const bool good = ReadRocprofNumber(value, ns);
-    fields->out_of_range |=
-        !good && value.find_first_not_of("0123456789") == value.npos;
-    return good;
-  };
-  return ForEachField(text, [&](std::string_view parent, std::string_view key,
-                                std::string_view value, bool) {
-    if (!parent.empty() || key == "handle") {
-      ReadInner(parent, key, value, fields);
-    } else if (key == "start_timestamp") {
-      fields->has_start = time(value, &fields->start_ns);
-    } else if (key == "end_timestamp") {
-      fields->has_end = time(value, &fields->end_ns);
-    } else if (key == "kind") {
-      ReadRocprofNumber(value, &fields->kind);
-    } else if (key == "operation") {
-      ReadRocprofNumber(value, &fields->operation);
-    } else if (key == "thread_id") {
-      ReadRocprofNumber(value, &fields->thread);
-    }
-  });
+/// The number, of one to eighteen digits, at `p`; empty where there is none.
+std::string_view ShortNumberAt(const char* p) {
+  constexpr ptrdiff_t kMost = 18;
+  const char* const end = SkipDigits(p);
+  return {p, static_cast<size_t>(end - p > kMost ? 0 : end - p)};
+}
+
+/// A record written as the last one was: whole numbers, and the same text
+/// around them.
+bool ReadByLayout(const RocprofLayout& layout, std::string_view text,
+                  RecordFields* fields) {
+  if (layout.count == 0) return false;
+  const char* p = text.data();
+  const char* const end = p + text.size();
+  for (size_t i = 0; i < layout.count; ++i) {
+    const RocprofLayout::Value& value = layout.values[i];
+    if (!value.before.Matches(p)) return false;
+    p += value.before.size();
+    if (p >= end) return false;
+    const std::string_view number = ShortNumberAt(p);
+    if (number.empty()) return false;
+    if (value.field != Slot::kNothing) SetField(value.field, number, fields);
+    p += number.size();
+  }
+  return layout.tail.Matches(p) && p + layout.tail.size() == end;
+}
+
+/// Member by member; the layout is learned where others failed to fit for long.
+bool ReadSlowly(std::string_view text, RocprofLayout* layout,
+                RecordFields* fields) {
+  const bool learn = layout->Learns();
+  if (learn) layout->Begin();
+  const char* from = text.data();  // behind the last value
+  bool plain = true;
+  const bool good =
+      ForEachField(text, [&](std::string_view parent, std::string_view key,
+                             std::string_view value, bool) {
+        const Slot slot = SlotOf(parent, key);
+        SetField(slot, value, fields);
+        if (!learn) return;
+        // In quotes, or an array: the number is not all of it.
+        plain &= ShortNumberAt(value.data()).size() == value.size() &&
+                 !value.empty() && value.data()[-1] != '"';
+        layout->Add({from, static_cast<size_t>(value.data() - from)}, slot);
+        from = value.data() + value.size();
+      });
+  if (learn && good && plain) {
+    const char* const end = text.data() + text.size();
+    layout->End({from, static_cast<size_t>(end - from)});
+  }
+  return good;
+}
+
+bool ReadRecord(std::string_view text, RocprofLayout* layout,
+                RecordFields* fields) {
+  if (ReadByLayout(*layout, text, fields)) {
+    layout->misses = 0;
+    return true;
+  }
+  *fields = {};
+  return ReadSlowly(text, layout, fields);
 }
 
 /// Moves `text` behind `key` and the number behind that. False: there is
 /// something else.
-bool SkipNumber(std::string_view key, std::string_view* text,
+bool SkipMember(std::string_view key, std::string_view* text,
                 uint64_t* number) {
   if (text->substr(0, key.size()) != key) return false;
   const char* const begin = text->data() + key.size();
@@ -114,9 +200,9 @@ bool SkipNumber(std::string_view key, std::string_view* text,
 /// {"size":48,"kind":5,"operation":212, ...
 bool ReadHead(std::string_view text, uint64_t* kind, uint64_t* operation) {
   uint64_t size = 0;
-  return SkipNumber("{\"size\":", &text, &size) &&
-         SkipNumber(",\"kind\":", &text, kind) &&
-         SkipNumber(",\"operation\":", &text, operation) &&
+  return SkipMember("{\"size\":", &text, &size) &&
+         SkipMember(",\"kind\":", &text, kind) &&
+         SkipMember(",\"operation\":", &text, operation) &&
          text.substr(0, 1) == ",";
 }
 
@@ -367,7 +453,7 @@ bool RocprofObjects::TakeOp(std::string_view text, bool is_copy) {
   RocprofOrdinals& passed = stretch_->passed;
   const uint64_t ordinal = is_copy ? passed.copies++ : passed.kernels++;
   RecordFields fields;
-  if (!ReadRecord(text, &fields)) return false;
+  if (!ReadRecord(text, &layouts_[is_copy ? 1 : 0], &fields)) return false;
   ImportCounters& counters = stretch_->counters;
   if (!fields.has_start || !fields.has_end) {
     counters.Add(fields.out_of_range ? Counter::kTimeOutOfRange
@@ -408,7 +494,7 @@ bool RocprofObjects::TakeCall(std::string_view text, bool is_range) {
       !IsKept(fields.kind, fields.operation)) {
     return true;
   }
-  if (!ReadRecord(text, &fields)) return false;
+  if (!ReadRecord(text, &layouts_[is_range ? 3 : 2], &fields)) return false;
   if (!is_range && !IsKept(fields.kind, fields.operation)) return true;
   if (!fields.has_start || !fields.has_end) return true;
   TraceSink::Call call;

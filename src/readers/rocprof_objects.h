@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -17,6 +18,7 @@
 
 #include "readers/json_objects.h"
 #include "readers/rocprof_records.h"
+#include "readers/text_layout.h"
 
 namespace inferdiff {
 
@@ -41,6 +43,23 @@ struct RocprofKind {
 };
 /// False: the object is malformed.
 bool ParseRocprofKind(std::string_view text, RocprofKind* kind);
+
+/// What a number of a record is.
+enum class RocprofSlot : uint8_t {
+  kNothing,  // nobody asks
+  kKind,
+  kOperation,
+  kThread,
+  kCorrelation,
+  kStart,
+  kEnd,
+  kKernel,
+  kAgent,  // of a copy the source
+  kDestination,
+  kQueue,
+  kStream,
+};
+using RocprofLayout = ValuesLayout<RocprofSlot>;
 
 /// Handles of agents, queue and stream of an op; of a copy the agents are
 /// source and destination.
@@ -148,6 +167,8 @@ class RocprofObjects : private JsonObjectSink {
   State* state_ = nullptr;
   RocprofStretch* stretch_ = nullptr;
   RocprofArray taken_ = RocprofArray::kNowhere;  // of the object to take
+
+  std::array<RocprofLayout, 4> layouts_;  // ops, copies, calls, ranges
 
   // Rows of the part that is being read, and of all that were.
   std::vector<TraceSink::Op> ops_, copies_;

@@ -64,6 +64,60 @@ TEST(RocprofJson, ReadsTheSameInAnyBlocks) {
   EXPECT_EQ(outcome.find("truncated"), outcome.npos);
 }
 
+/// Numbers are compared with the records in front.
+TEST(RocprofJson, RecordsOfManyForms) {
+  const auto replaced = [](std::string text, const std::string& from,
+                           const std::string& to) {
+    return text.replace(text.find(from), from.size(), to);
+  };
+  const auto record_of = [&](int form, int i) {
+    const std::string record = Record(i);
+    const std::string id = std::to_string(i);
+    switch (form) {
+      case 1:
+        return replaced(record, "\"size\":184,", "\"size\": 184 ,\n ");
+      case 2:
+        return replaced(record, ",\"external\":0", "");
+      case 3:
+        return replaced(record, "\"thread_id\":9", "\"thread_id\":-9");
+      case 4:
+        return replaced(record, "\"operation\":2", "\"operation\":\"2\"");
+      case 5:
+        return replaced(record, "\"internal\":" + id,
+                        "\"internal\":4,\"internal\":" + id);
+      case 6:
+        return replaced(record, "\"size\":72", "\"list\":[1,2]");
+      case 7:
+        return replaced(record, "}}", "},\"none\":null}");
+      case 8:
+        return replaced(record, "\"kind\":1",
+                        "\"kind\":1,\"more\":" + std::string(19, '1'));
+      default:
+        return record;
+    }
+  };
+  std::string text = FileOf(0);
+  const size_t at = text.find("],\"memory_copy\"");
+  std::string records;
+  int count = 0;
+  for (int first = 0; first < 9; ++first) {
+    for (int second = 0; second < 9; ++second) {
+      for (const int which : {first, first, first, second}) {
+        if (count != 0) records += ',';
+        records += record_of(which, count + 1);
+        ++count;
+      }
+    }
+  }
+  const std::string outcome = OneOutcome(text.insert(at, records));
+  EXPECT_EQ(CountOps(outcome), static_cast<size_t>(count));
+  for (int i = 1; i <= count; ++i) {
+    const std::string op = "\nop " + std::to_string(63857982592000 + i * 100) +
+                           " 90 " + std::to_string(i) + " ";
+    EXPECT_NE(outcome.find(op), outcome.npos) << op;
+  }
+}
+
 /// A process whose calls have the number `kind`.
 std::string ProcessOf(int pid, int kind, int calls) {
   std::string text = R"({"metadata":{"pid":)" + std::to_string(pid) +
