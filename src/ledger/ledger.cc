@@ -140,6 +140,7 @@ std::vector<SequenceOp> SequenceOf(const StepOps& index,
   const std::span<const uint32_t> ops = index.of(step);
   const std::vector<uint32_t> replays = ReplaysOf(steps, ops);
   std::vector<SequenceOp> sequence;
+  sequence.reserve(ops.size());
   for (uint32_t position = 0; position < ops.size(); ++position) {
     const uint32_t op = ops[position];
     const OpShare share = sweep.Share(position);
