@@ -157,9 +157,12 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
 
 CompareResult CompareSides(const Sides& sides,
                            const CompareArguments& arguments,
-                           const Rules& rules, const CompareOptions& options) {
+                           const Rules& rules, const CompareOptions& options,
+                           const Outputs& outputs) {
   Progress progress(2);
   LoadedPair pair = LoadBoth(sides, arguments, rules, &progress);
+  outputs.RefuseInputs(pair.a->inputs());
+  outputs.RefuseInputs(pair.b->inputs());
   SayPassedOver(pair.a->inputs());
   SayPassedOver(pair.b->inputs());
   const GroupChoice chosen = ChooseGroups(pair.a->steps(), pair.b->steps());
@@ -189,7 +192,8 @@ int Run(const CompareArguments& arguments) {
   inputs.insert(inputs.end(), sides.b.begin(), sides.b.end());
   Outputs outputs(common, inputs, kAllFormats);
   const Rules rules = LoadRules(common);
-  const CompareResult result = CompareSides(sides, arguments, rules, options);
+  const CompareResult result =
+      CompareSides(sides, arguments, rules, options, outputs);
   WriteReport(outputs,
               {[&] { return CompareDocument(result); },
                [&](const TextSink& sink) { WriteCompareJson(result, sink); },

@@ -146,7 +146,8 @@ void AddWord(const std::string& word, std::vector<Found>* found,
     AddFolder(word, false, found, passed_over);
     DropLedgersBesideTraces(before, found, passed_over);
     if (found->size() > before) return;
-    throw InputError("no-traces", word, "the folder holds no trace",
+    throw InputError("no-traces", word,
+                     "the folder holds no trace and no ledger file",
                      "name a folder with one trace a rank, or the files");
   }
   if (fs::exists(word, error) || !IsPattern(word)) {
@@ -179,8 +180,7 @@ void RefuseDoubles(const std::vector<Found>& found) {
     std::error_code error;
     const fs::path real = fs::canonical(file.path, error);
     if (seen.insert(error ? file.path : real.string()).second) continue;
-    FailUsage(Printable(file.path) + " is named twice",
-              "name each rank's trace once");
+    FailUsage(Printable(file.path) + " is named twice", "name each file once");
   }
 }
 

@@ -77,6 +77,7 @@ int Run(LedgerArguments arguments) {
   SideLoader loader(
       arguments.trace.paths, rules,
       {common.threads, arguments.trace.device, progress.ForFile(0)});
+  outputs.RefuseInputs(loader.inputs());
   SayPassedOver(loader.inputs());
   const bool from_files = loader.inputs().ledgers;
   if (shard && from_files) {

@@ -44,6 +44,7 @@ int Run(const MergeArguments& arguments) {
     FailUsage("traces are named where ledger files are merged",
               "`inferdiff ledger TRACE...` takes traces");
   }
+  outputs.RefuseInputs(inputs);
   return WriteLedger(outputs, common, ReadLedgers(inputs), true, arguments.top);
 }
 

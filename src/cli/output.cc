@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/inputs.h"
 #include "cli/options.h"
 
 namespace inferdiff {
@@ -275,6 +276,18 @@ Outputs::Outputs(const CommonOptions& common,
 }
 
 Outputs::~Outputs() = default;
+
+void Outputs::RefuseInputs(const InputSet& inputs) const {
+  const std::filesystem::path first = inputs.files[0].path;
+  const auto beside = first.parent_path() / "server_args.json";
+  for (const auto& destination : destinations_) {
+    std::error_code error;
+    if (!std::filesystem::exists(destination->path, error)) continue;
+    for (const InputFileName& file : inputs.files)
+      RefuseInput(destination->path, file.path);
+    if (!inputs.ledgers) RefuseInput(destination->path, beside.string());
+  }
+}
 
 bool Outputs::WantsLedger() const {
   return std::any_of(

@@ -14,6 +14,8 @@
 
 namespace inferdiff {
 
+struct InputSet;
+
 /// kLedger goes to files only.
 enum class Format : uint8_t { kTerminal, kMarkdown, kJson, kTsv, kLedger };
 
@@ -44,6 +46,11 @@ class Outputs {
   ~Outputs();
   Outputs(const Outputs&) = delete;
   Outputs& operator=(const Outputs&) = delete;
+
+  /// The same of what folders and patterns among `inputs` stand for, and of a
+  /// server_args.json beside them, as soon as they are known. Throws InputError
+  /// "usage".
+  void RefuseInputs(const InputSet& inputs) const;
 
   /// Whether some destination takes a report, and whether one takes a ledger.
   bool WantsReport() const;

@@ -238,6 +238,8 @@ std::string DifferenceOf(const LedgerPart& a, const LedgerPart& b) {
   if (ToArchive(a.set.files) != ToArchive(b.set.files))
     return "it is of other trace files";
   if (a.shards != b.shards) {
+    if (b.shards == 1) return "it is of all files, no part";
+    if (a.shards == 1) return "it is a part, the other is of all files";
     return fmt::format("it is one of {} parts, not of {}", b.shards, a.shards);
   }
   if (ToArchive(a.set) != ToArchive(b.set))
