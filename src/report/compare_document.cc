@@ -154,8 +154,10 @@ Section Categories(const CompareResult& result) {
           : fmt::format("within the {}", TitleOf(result.gap.basis)));
   section.table = CategoryTable(result);
   section.after.push_back("Last digits are rounded so that columns add up.");
-  for (const Side side : {Side::kA, Side::kB})
-    section.after.push_back(CheckLine(result, side));
+  for (const Side side : {Side::kA, Side::kB}) {
+    const LedgerResult& ledger = side == Side::kA ? result.a : result.b;
+    if (ledger.used_steps > 0) section.after.push_back(CheckLine(result, side));
+  }
   for (const Side side : {Side::kA, Side::kB}) {
     const SideTotals& totals = TotalsOf(result, side);
     if (totals.all.sum_ns <= totals.headline_ns) continue;

@@ -77,7 +77,7 @@ void AddStepDoubts(const LedgerResult& ledger,
         "{}the step borders are in doubt: {}",
         ledger.source.info.truncated ? "the file is cut off, so " : "",
         steps.cross_check));
-  if (ledger.per_step.wall.n == 0) {
+  if (ledger.used_steps > 0 && ledger.per_step.wall.n == 0) {
     doubts.push_back(
         "wall and idle time are unknown: no step here is followed by another");
   }

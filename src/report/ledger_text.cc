@@ -26,6 +26,8 @@ std::string Spread(const Stat& stat) {
 
 std::string HeadlineText(const LedgerResult& ledger) {
   const PerStep& per_step = ledger.per_step;
+  if (ledger.used_steps == 0)
+    return "No step is left to account: each has a reason below.";
   if (!WallKnown(ledger)) {
     const bool replay = per_step.replay_span.total > 0;
     const Stat& span = replay ? per_step.replay_span : per_step.span;
