@@ -121,7 +121,7 @@ struct Range {
   int64_t width() const { return SaturatingSub(max, min); }
 };
 
-constexpr size_t kLeastLeads = 8;  // of either level
+constexpr size_t kLeastLeads = 3;  // of either level
 
 /// By launch call: its first op, or kNone.
 std::vector<uint32_t> FirstOps(const Trace& trace) {
@@ -133,10 +133,15 @@ std::vector<uint32_t> FirstOps(const Trace& trace) {
   return first;
 }
 
+/// From the call's end: one that loads code first lasts for milliseconds. An op
+/// that starts while the call lasts has none, one in front of it a negative.
 Lead LeadOf(const Trace& trace, size_t call, uint32_t first_op) {
-  return {
-      SaturatingSub(trace.ops.start_ns[first_op], trace.calls.start_ns[call]),
-      first_op};
+  const int64_t start = trace.ops.start_ns[first_op];
+  const int64_t begin = trace.calls.start_ns[call];
+  const int64_t end = SaturatingAdd(begin, trace.calls.dur_ns[call]);
+  const int64_t before = std::min<int64_t>(SaturatingSub(start, begin), 0);
+  const int64_t behind = std::max<int64_t>(SaturatingSub(start, end), 0);
+  return {before + behind, first_op};
 }
 
 /// In order of the launch calls.
@@ -199,6 +204,23 @@ Levels SplitLevels(std::span<const Lead> leads) {
   return best;
 }
 
+struct Gap {
+  int64_t begin_ns = 0, end_ns = 0;
+  int64_t length() const { return SaturatingSub(end_ns, begin_ns); }
+};
+
+/// The longest time without any op between the starts of two.
+Gap LongestGap(const GpuOps& ops, uint32_t from, uint32_t to) {
+  Gap longest;
+  int64_t busy_until = INT64_MIN;
+  for (uint32_t i = 0; i <= to; ++i) {
+    const Gap gap = {busy_until, ops.start_ns[i]};
+    if (i > from && gap.length() > longest.length()) longest = gap;
+    busy_until = std::max(busy_until, ops.end_ns(i));
+  }
+  return longest;
+}
+
 void FindJump(const Trace& trace, std::vector<Damage>* out) {
   const std::vector<uint32_t> first = FirstOps(trace);
   if (!EndsDiffer(trace, first)) return;
@@ -215,12 +237,15 @@ void FindJump(const Trace& trace, std::vector<Damage>* out) {
     op = leads[i].op;
     first_start = trace.ops.start_ns[op];
   }
-  const int64_t gap = SaturatingSub(first_start, last_end);
-  const bool forward = levels.apart_ns > 0 && gap >= levels.apart_ns / 2;
-  const bool back = levels.apart_ns < 0 && leads[levels.second].lead_ns < 0;
-  if (!forward && !back) return;
-  out->push_back({DamageKind::kClockJump, op, std::min(last_end, first_start),
-                  std::max(last_end, first_start)});
+  if (levels.apart_ns > 0) {
+    // Perhaps within the last replay before: it is not where the leads change.
+    const Gap gap = LongestGap(trace.ops, leads[levels.second - 1].op, op);
+    if (gap.length() >= levels.apart_ns / 2)
+      out->push_back({DamageKind::kClockJump, op, gap.begin_ns, gap.end_ns});
+  } else if (leads[levels.second].lead_ns < 0) {
+    out->push_back({DamageKind::kClockJump, op, std::min(last_end, first_start),
+                    std::max(last_end, first_start)});
+  }
 }
 
 std::string WhyDamaged(const Damage& damage) {

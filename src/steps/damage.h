@@ -29,13 +29,14 @@ namespace inferdiff {
 ///     hardware queue that several streams share, not one in order.
 /// Collectives are left alone: they wait, and for as long as it takes.
 ///
-/// Clock jumps. The launch lead of an op is its start minus that of its launch
-/// call. The clock jumped where all leads of one stretch of launches lie at
-/// least 1 ms, and twice the spread within either stretch, from all of the
-/// launches behind it, while the GPU, launched to, idles for as long (the clock
-/// jumped on) or ops start before their launch (it jumped back). A host that
-/// runs ahead raises the lead bit by bit, and one that waits for the GPU brings
-/// it down again.
+/// Clock jumps. The launch lead of an op is the time from the end of its launch
+/// call to its start. The clock jumped where all leads of one stretch of three
+/// launches or more lie at least 1 ms, and twice the spread within either
+/// stretch, from all of the launches behind it, while the GPU, launched to,
+/// idles for half of that at a time (the clock jumped on) or ops start before
+/// their launch (it jumped back). A host that runs ahead raises the lead bit by
+/// bit, or by a step in which the GPU works, and one that waits for the GPU
+/// brings it down again.
 ///
 /// Linear in ops and calls, whatever they hold. By begin.
 std::vector<Damage> FindDamage(const Trace& trace,

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <vector>
 
 #include "trace_builder.h"
 
@@ -98,6 +99,43 @@ TEST(Damage, AHostThatRunsAheadIsNoJump) {
   for (int i = 0; i < 12; ++i)
     queued.Eager("k", 1250 + 20 * i, 21'250 + 20 * i, 10);
   EXPECT_TRUE(DamageOf(queued).empty());
+}
+
+/// Eight replays of 8 ms in 20 kernels, 10 ms apart, whose clock jumps by 20 ms
+/// at a kernel.
+TraceBuilder Jumping(int jump_at) {
+  TraceBuilder builder;
+  for (int i = 0, nth = 0; i < 8; ++i) {
+    std::vector<TraceBuilder::GraphOp> graph;
+    int64_t jumped = nth >= jump_at ? 20'000 : 0;
+    const int64_t begin = 10'000 * i + 100 + jumped;
+    for (int k = 0; k < 20; ++k, ++nth) {
+      jumped = nth >= jump_at ? 20'000 : 0;
+      graph.push_back({"k", 10'000 * i + 100 + 400 * k + jumped - begin, 390});
+    }
+    builder.Replay(graph, 10'000 * i, begin);
+  }
+  return builder;
+}
+
+TEST(Damage, AClockThatJumpsAmongAFewReplays) {
+  for (const int at : {60, 67, 80, 100}) {
+    const std::vector<Damage> found = DamageOf(Jumping(at));
+    ASSERT_EQ(found.size(), 1U) << at;
+    EXPECT_EQ(found[0].kind, DamageKind::kClockJump);
+    EXPECT_GT(found[0].end_ns - found[0].begin_ns, 20'000'000);
+    EXPECT_LT(found[0].end_ns - found[0].begin_ns, 23'000'000);
+  }
+}
+
+TEST(Damage, AHostThatGetsAReplayAheadIsNoJump) {
+  const std::vector<TraceBuilder::GraphOp> graph = {{"k", 0, 90},
+                                                    {"k", 100, 7800}};
+  TraceBuilder builder;
+  for (int i = 0; i < 10; ++i) builder.Replay(graph, 8000 * i, 8000 * i + 50);
+  for (int i = 10; i < 20; ++i)
+    builder.Replay(graph, 8000 * (i - 1), 8000 * i + 50);
+  EXPECT_TRUE(DamageOf(builder).empty());
 }
 
 TEST(Damage, TimesAtTheEndsOfTheRange) {
