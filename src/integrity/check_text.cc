@@ -104,8 +104,8 @@ std::string StampText(const CaptureCheck& check) {
   switch (check.kind) {
     case CheckKind::kLateBurst:
       return fmt::format(
-          "The {} of graph replays {} recorded in one burst after the last "
-          "step's marker, as the profiler flushed them: which step they ran in "
+          "The {} of graph replays {} recorded in one burst behind all of "
+          "their steps, as the profiler flushed them: which step they ran in "
           "and when is unknown, and the steps' figures are wrong. Capture "
           "without markers or with graphs disabled, or with a newer profiler.",
           Plural(check.count, "kernel"), check.count == 1 ? "was" : "were");

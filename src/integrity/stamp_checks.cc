@@ -51,6 +51,26 @@ size_t MarkersBefore(const Trace& trace, int64_t time_ns) {
   return count;
 }
 
+/// Were all replays launched before `time_ns`, and did the host wait for
+/// something between each launch and the next?
+bool LaunchedInTurn(const Trace& trace, const Steps& steps, int64_t time_ns) {
+  constexpr size_t kLeast = 4;
+  std::vector<uint32_t> launches;
+  for (const Replay& replay : steps.replays) {
+    if (replay.launch == kNone || trace.calls.start_ns[replay.launch] > time_ns)
+      return false;
+    launches.push_back(replay.launch);
+  }
+  std::sort(launches.begin(), launches.end());
+  for (size_t i = 1; i < launches.size(); ++i) {
+    const auto begin = trace.calls.kind.begin();
+    const auto end = begin + launches[i];
+    if (std::find(begin + launches[i - 1], end, CallKind::kSync) == end)
+      return false;
+  }
+  return launches.size() >= kLeast;
+}
+
 /// Did the GPU idle for half of the time between the two?
 bool IsMostlyIdle(const Trace& trace, int64_t from_ns, int64_t to_ns) {
   int64_t busy = 0;
@@ -105,10 +125,11 @@ int64_t CategoriesIn(const std::vector<NameFloor>& names, size_t first,
 
 std::optional<CaptureCheck> CheckBurst(const Trace& trace, const Steps& steps) {
   constexpr size_t kLeast = 2;
-  if (steps.replays.size() < kLeast || trace.annotations.size() < kLeast)
-    return std::nullopt;
+  if (steps.replays.size() < kLeast) return std::nullopt;
   const int64_t begin = steps.replays.front().begin_ns;
-  if (MarkersBefore(trace, begin) < kLeast) return std::nullopt;
+  if (MarkersBefore(trace, begin) < kLeast &&
+      !LaunchedInTurn(trace, steps, begin))
+    return std::nullopt;
   CaptureCheck check;
   check.kind = CheckKind::kLateBurst;
   check.weight = Weight::kRefusal;
@@ -169,7 +190,7 @@ std::optional<CaptureCheck> CheckBackToBack(const Trace& trace,
     ++check.of;
     if (gap == 0 || gap == 1) ++check.count;
   }
-  if (check.of < kLeast || check.count / 9 < check.of / 10) return std::nullopt;
+  if (check.of < kLeast || check.count * 10 < check.of * 9) return std::nullopt;
   return check;
 }
 

@@ -173,5 +173,37 @@ TEST(Burst, NotWhereTheGpuWasBusyBefore) {
   }
 }
 
+TEST(Burst, WithoutMarkersWhereTheHostWaitedBetweenLaunches) {
+  const std::vector<TraceBuilder::GraphOp> graph(20, {"k", 0, 10, 0});
+  for (const int launches : {3, 4}) {
+    for (const int unwaited : {-1, 1}) {
+      TraceBuilder builder;
+      for (int i = 0; i < launches; ++i) {
+        builder.Replay(graph, 1000 * i, 10'000 + 300 * i);
+        if (i != unwaited) builder.Sync(1000 * i + 500);
+      }
+      const Trace trace = builder.Build();
+      const Steps steps = FindSteps(trace, ClassesByWord(trace));
+      EXPECT_EQ(CheckBurst(trace, steps).has_value(),
+                launches == 4 && unwaited < 0);
+    }
+  }
+}
+
+TEST(BackToBack, NineInTenAndNoFewer) {
+  for (const int apart : {3, 4}) {  // of 37: 92 and 89 %
+    TraceBuilder builder;
+    std::vector<TraceBuilder::GraphOp> graph;
+    for (int i = 0, at = 0; i <= 37; ++i) {
+      at += i > 0 && i <= apart ? 12 : 10;
+      graph.push_back({"k", at, 10, 0});
+    }
+    for (int i = 0; i < 3; ++i) builder.Replay(graph, 5000 * i, 5000 * i + 10);
+    const Trace trace = builder.Build();
+    const Steps steps = FindSteps(trace, ClassesByWord(trace));
+    EXPECT_EQ(CheckBackToBack(trace, steps).has_value(), apart == 3);
+  }
+}
+
 }  // namespace
 }  // namespace inferdiff
