@@ -151,8 +151,7 @@ void AddWord(const std::string& word, std::vector<Found>* found,
                      "name a folder with one trace a rank, or the files");
   }
   if (fs::exists(word, error) || !IsPattern(word)) {
-    found->push_back(
-        {word, FactsOfFileName(word), false, LooksLikeLedger(word)});
+    found->push_back({word, FactsOfFileName(word), false, IsLedgerFile(word)});
     return;
   }
   const std::vector<std::string> paths = Glob(word);
@@ -191,9 +190,6 @@ bool AreLedgers(const std::vector<Found>& found) {
                     [](const Found& file) { return file.ledger; });
   if (ledgers == 0) return false;
   if (static_cast<size_t>(ledgers) == found.size()) return true;
-  // One that is missing is neither.
-  for (const Found& file : found)
-    if (!file.ledger) IsLedgerFile(file.path);
   FailUsage("ledger files and traces are named together",
             "name the ones or the others; `inferdiff compare` takes a ledger "
             "on one side and traces on the other");

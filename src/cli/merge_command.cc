@@ -6,7 +6,6 @@
 #include "cli/ledger_output.h"
 #include "cli/load_ledgers.h"
 #include "cli/options.h"
-#include "ledger/ledger_file.h"
 
 namespace inferdiff {
 namespace {
@@ -40,7 +39,6 @@ int Run(const MergeArguments& arguments) {
   Outputs outputs(common, arguments.words, kLedgerFormats);
   const InputSet inputs = ExpandInputs(arguments.words);
   if (!inputs.ledgers) {
-    IsLedgerFile(inputs.files[0].path);  // a missing one is no trace
     FailUsage("traces are named where ledger files are merged",
               "`inferdiff ledger TRACE...` takes traces");
   }
