@@ -33,16 +33,27 @@ void CheckDamage(const Steps& steps, DamageKind damaged, CheckKind kind,
   if (check.count > 0) out->push_back(std::move(check));
 }
 
-/// The first and the last replay may be cut by the window of the trace, which
-/// is no loss.
-void CheckMissing(const Steps& steps, Checks* out) {
+/// Does an op of its main lane run behind the replay? A lane runs in order.
+bool IsFollowed(const Trace& trace, const Replay& replay) {
+  const GpuOps& ops = trace.ops;
+  for (size_t i = ops.size(); i-- > 0 && ops.start_ns[i] >= replay.end_ns;)
+    if (ops.lane[i] == replay.main_lane) return true;
+  return false;
+}
+
+/// The window of the trace may cut a first replay without its launch call and a
+/// last one that nothing follows, which is no loss.
+void CheckMissing(const Trace& trace, const Steps& steps, Checks* out) {
   CaptureCheck check;
   check.kind = CheckKind::kMissingGraphKernels;
-  check.weight = Weight::kReservation;
+  check.weight = AnyUsed(steps) ? Weight::kReservation : Weight::kRefusal;
   for (size_t i = 0; i < steps.replays.size(); ++i) {
     const Replay& replay = steps.replays[i];
-    const bool cut = i == 0 || i + 1 == steps.replays.size();
     check.of += int64_t{replay.ops} + replay.missing_ops;
+    if (replay.missing_ops == 0) continue;
+    const bool cut =
+        (i == 0 && replay.launch == kNone) ||
+        (i + 1 == steps.replays.size() && !IsFollowed(trace, replay));
     if (!cut) check.count += replay.missing_ops;
   }
   if (check.count > 0) out->push_back(std::move(check));
@@ -61,7 +72,7 @@ std::vector<CaptureCheck> CheckCapture(const Trace& trace,
   CheckDamage(steps, DamageKind::kClockJump, CheckKind::kClockJump, &out);
   CheckDamage(steps, DamageKind::kImpossibleDuration,
               CheckKind::kImpossibleDuration, &out);
-  CheckMissing(steps, &out);
+  CheckMissing(trace, steps, &out);
   add(CheckLostGraphs(trace));
   add(CheckLostLaunches(trace, steps));
   add(CheckAmbiguous(trace));

@@ -5,6 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
+#include <tuple>
 
 #include "base/checked.h"
 #include "base/number.h"
@@ -43,6 +46,13 @@ void ExcludeIdle(Steps& steps) {
     if (step.shape.kind != StepKind::kIdle) continue;
     Exclude(step, "idle-step", "its marker says that the rank had no work");
   }
+}
+
+using WorkKey =
+    std::tuple<StepKind, std::optional<int64_t>, std::optional<int64_t>>;
+
+WorkKey WorkOf(const StepShape& shape) {
+  return {shape.kind, shape.batch, shape.tokens};
 }
 
 /// What a step consists of, by number.
@@ -278,6 +288,25 @@ void ExcludeLast(Steps& steps) {
 }
 
 }  // namespace
+
+void ForgetLossesOfOtherShapes(Steps& steps) {
+  std::map<uint64_t, std::set<WorkKey>> whole_in;  // by signature
+  const auto has_shape = [&](const Replay& replay) {
+    return replay.step != kNone &&
+           steps.steps[replay.step].shape.batch.has_value();
+  };
+  for (const Replay& replay : steps.replays) {
+    if (replay.missing_ops == 0 && has_shape(replay))
+      whole_in[replay.signature].insert(WorkOf(steps.steps[replay.step].shape));
+  }
+  for (Replay& replay : steps.replays) {
+    if (replay.missing_ops == 0 || !has_shape(replay)) continue;
+    const auto found = whole_in.find(replay.signature);
+    if (found != whole_in.end() &&
+        !found->second.contains(WorkOf(steps.steps[replay.step].shape)))
+      replay.missing_ops = 0;
+  }
+}
 
 void ExcludeSteps(const StepInput& in, Steps& steps) {
   ExcludeIdle(steps);

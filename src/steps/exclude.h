@@ -6,6 +6,12 @@
 
 namespace inferdiff {
 
+/// A replay that seems to lack ops in a step of a shape in which its graph
+/// never runs as a whole is of another graph, captured for that shape: it lacks
+/// none. Where no marker tells shapes, and where no replay is whole, nothing
+/// changes.
+void ForgetLossesOfOtherShapes(Steps& steps);
+
 /// Sets Step::excluded_id and excluded_why where they are empty and one of
 /// these holds. A long step is no reason: there must be a cause in the trace.
 ///

@@ -2,23 +2,15 @@
 #include "steps/replays.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/checked.h"
+#include "steps/replay_losses.h"
 
 namespace inferdiff {
 namespace {
 
 // An eager call makes one GPU record, a copy or a collective at times a few.
 constexpr size_t kMinOpsWithoutLaunch = 8;
-
-// splitmix64's finaliser: spreads dense ids over 64 bits.
-uint64_t Mix(uint64_t x) {
-  x += 0x9e3779b97f4a7c15ULL;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebULL;
-  return x ^ (x >> 31);
-}
 
 // Numbers replays in order of their first op. Linked ops go by their launch;
 // returns the others that have a correlation.
@@ -147,7 +139,7 @@ void Measure(const Trace& trace, Replays& out) {
       }
       reached[lane] = std::max(reached[lane], end);
       replay.end_ns = std::max(replay.end_ns, end);
-      replay.signature += Mix(ops.name[op]);
+      replay.signature += SignatureOf(ops.name[op]);
       out.normal_lane[op] = lane;
     }
     const auto main = std::max_element(busy.begin(), busy.end());
@@ -165,83 +157,6 @@ void NumberEagerLanes(const Trace& trace, Replays& out) {
   }
 }
 
-using NameCounts = std::unordered_map<NameId, uint32_t>;
-
-NameCounts CountNames(const Trace& trace, const Replays& in, uint32_t replay) {
-  NameCounts counts;
-  for (uint32_t k = in.op_begin[replay]; k < in.op_begin[replay + 1]; ++k) {
-    ++counts[trace.ops.name[in.ops[k]]];
-  }
-  return counts;
-}
-
-bool IsPartOf(const NameCounts& part, const NameCounts& whole) {
-  return std::all_of(part.begin(), part.end(), [&](const auto& entry) {
-    const auto found = whole.find(entry.first);
-    return found != whole.end() && entry.second <= found->second;
-  });
-}
-
-/// Replays of one signature.
-struct Graph {
-  uint32_t replays = 0, first = 0;
-};
-
-using Graphs = std::unordered_map<uint64_t, Graph>;
-
-Graphs CountGraphs(const Replays& in) {
-  Graphs graphs;
-  for (uint32_t r = 0; r < in.list.size(); ++r) {
-    auto [it, added] = graphs.try_emplace(in.list[r].signature);
-    if (added) it->second.first = r;
-    ++it->second.replays;
-  }
-  return graphs;
-}
-
-// The largest common graphs: few enough to compare each rare one with.
-std::vector<Graph> CommonGraphs(const Replays& in, const Graphs& graphs) {
-  constexpr size_t kMaxCommon = 8;
-  std::vector<Graph> common;
-  for (const auto& [signature, graph] : graphs) {
-    if (graph.replays >= 3) common.push_back(graph);
-  }
-  std::sort(common.begin(), common.end(), [&](const Graph& a, const Graph& b) {
-    const uint32_t x = in.list[a.first].ops, y = in.list[b.first].ops;
-    return x != y ? x > y : a.first < b.first;
-  });
-  if (common.size() > kMaxCommon) common.resize(kMaxCommon);
-  return common;
-}
-
-// A profiler that runs out of buffers loses records, and the window's border
-// cuts a replay in two. Such a replay has a signature of its own; it is known
-// by being rare and a part of a common one. It takes the common signature and
-// says how many ops it lacks.
-void RepairSignatures(const Trace& trace, Replays& out) {
-  const Graphs graphs = CountGraphs(out);
-  const std::vector<Graph> common = CommonGraphs(out, graphs);
-  std::vector<NameCounts> names;
-  for (const Graph& graph : common) {
-    names.push_back(CountNames(trace, out, graph.first));
-  }
-  for (uint32_t r = 0; r < out.list.size(); ++r) {
-    Replay& replay = out.list[r];
-    const uint32_t alike = graphs.at(replay.signature).replays;
-    if (alike > 2) continue;
-    const NameCounts mine = CountNames(trace, out, r);
-    for (size_t g = 0; g < common.size(); ++g) {
-      const Replay& whole = out.list[common[g].first];
-      // Losing most of a graph looks like another, smaller graph.
-      if (replay.ops >= whole.ops || replay.ops * 2 < whole.ops) continue;
-      if (alike * 4 > common[g].replays || !IsPartOf(mine, names[g])) continue;
-      replay.missing_ops = whole.ops - replay.ops;
-      replay.signature = whole.signature;
-      break;
-    }
-  }
-}
-
 }  // namespace
 
 Replays FindReplays(const Trace& trace) {
@@ -256,7 +171,7 @@ Replays FindReplays(const Trace& trace) {
   out.normal_lane.assign(trace.ops.size(), 0);
   Measure(trace, out);
   NumberEagerLanes(trace, out);
-  RepairSignatures(trace, out);
+  FindReplayLosses(trace, &out);
   return out;
 }
 

@@ -194,6 +194,7 @@ Steps FindSteps(const Trace& trace, const Classification& classes,
   steps.cross_check_agrees = check.agrees;
   const std::vector<uint64_t> work = WorkOfSteps(steps);
   GroupSteps(work, steps);
+  ForgetLossesOfOtherShapes(steps);
   ExcludeDamaged(steps);
   ExcludeSteps(in, steps);
   GroupSteps(work, steps);  // again: the counts of used steps

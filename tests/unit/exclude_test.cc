@@ -55,6 +55,15 @@ TEST(Exclude, TheLastStepHasNoSuccessor) {
   EXPECT_EQ(run.Excluded(), (Ids{"", "", "", "no-successor"}));
 }
 
+TEST(Exclude, AnotherShapeRunsAnotherGraph) {
+  for (const char* marker : {kDecode, "step[DECODE bs=2]"}) {
+    Decoding run;
+    for (int i = 0; i < 6; ++i)
+      run.Step(Pass(i == 3 ? 45 : 50), i == 3 ? marker : kDecode);
+    EXPECT_EQ(run.Excluded()[3], marker == kDecode ? "missing-ops" : "");
+  }
+}
+
 TEST(Exclude, TwoStepsLeaveOne) {
   Decoding run;
   for (int i = 0; i < 2; ++i) run.Step(Pass(50), kDecode);

@@ -103,6 +103,49 @@ TEST(Replays, ASmallerGraphIsNoDamagedLargeOne) {
   EXPECT_NE(r.list.back().signature, r.list[0].signature);
 }
 
+/// Forty kernels of 8 us, 10 us apart; of them those from `first` to `last`
+/// only, and of these each `nth`.
+Graph Part(int first, int last, int nth = 1) {
+  Graph graph;
+  for (int i = first; i < last; i += nth)
+    graph.push_back({Numbered("k", i % 7), 10 * i, 8});
+  return graph;
+}
+
+/// Missing ops of `part` as the fourth of six replays, each launched when the
+/// one before has ended, which is after `wall_us`.
+uint32_t MissingIn(const Graph& part, int64_t wall_us = 420) {
+  TraceBuilder b;
+  int64_t at = 0;
+  for (int i = 0; i < 6; ++i) {
+    b.Replay(i == 3 ? part : Part(0, 40), at, at + 5);
+    at += i == 3 ? wall_us : 420;
+  }
+  return FindReplays(b.Build()).list[3].missing_ops;
+}
+
+TEST(Replays, OneThatLacksMostOfItsOpsHasRoomForThem) {
+  EXPECT_EQ(MissingIn(Part(0, 40, 3)), 26U);  // here and there
+  EXPECT_EQ(MissingIn(Part(0, 12)), 28U);     // the end
+  EXPECT_EQ(MissingIn(Part(28, 40)), 28U);    // the beginning
+  // Twelve kernels in a row, and the next replay follows at once.
+  EXPECT_EQ(MissingIn(Part(0, 12), 130), 0U);
+}
+
+TEST(Replays, WhereHardlyOneIsWhole) {
+  TraceBuilder b;
+  for (int i = 0; i < 6; ++i) {
+    Graph graph = Part(0, 40);
+    for (int k = 0; k < i; ++k) graph.erase(graph.begin() + 5 * k + i);
+    b.Replay(graph, 500 * i, 500 * i + 5);
+  }
+  const Replays r = FindReplays(b.Build());
+  for (uint32_t i = 0; i < 6; ++i) {
+    EXPECT_EQ(r.list[i].missing_ops, i);
+    EXPECT_EQ(r.list[i].signature, r.list[0].signature);
+  }
+}
+
 TEST(Replays, BusyTimeOfALaneIsAUnion) {
   TraceBuilder b;
   // Lane 0: two ops that overlap, 12 us busy, 20 us in sum. Lane 1: 15 us.
