@@ -31,21 +31,23 @@ constexpr std::string_view kBuffers =
     "the profiler lost records: capture fewer steps, or give it larger buffers";
 
 std::string DamageText(const CaptureCheck& check) {
+  const bool once = check.count == 1;
   if (check.kind == CheckKind::kClockJump) {
     return fmt::format(
-        "The GPU's clock jumps against the host's by about {}{}: steps around "
-        "it are left out, and launch leads behind it mean nothing; capture "
-        "again.",
-        TimeText(check.time_ns), check.detail);
+        "The GPU's clock jumps {}against the host's by about {}{}: steps "
+        "around {} are left out, and launch leads behind {} mean nothing; "
+        "capture again.",
+        once ? "" : fmt::format("{} times ", Grouped(check.count)),
+        TimeText(check.time_ns), once ? "" : " in all", once ? "it" : "them",
+        once ? "it" : "the first");
   }
   return fmt::format(
-      "{} an impossible duration: recorded as running {} into the next ones of "
-      "{} lane{}. Steps that this touches are left out; capture again, or with "
-      "a newer profiler.",
-      check.count == 1 ? "1 kernel has"
-                       : fmt::format("{} kernels have", Grouped(check.count)),
-      TimeText(check.time_ns), check.count == 1 ? "its" : "their",
-      check.detail);
+      "{} an impossible duration: recorded as ending {} later{} than {} can "
+      "have. Steps that this touches are left out; capture again, or with a "
+      "newer profiler.",
+      once ? "1 kernel has"
+           : fmt::format("{} kernels have", Grouped(check.count)),
+      TimeText(check.time_ns), once ? "" : " in all", once ? "it" : "they");
 }
 
 std::string LossText(const CaptureCheck& check) {

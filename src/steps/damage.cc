@@ -4,12 +4,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <span>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "base/checked.h"
 #include "base/number.h"
+#include "steps/clock_jumps.h"
 
 namespace inferdiff {
 namespace {
@@ -18,29 +19,57 @@ constexpr int64_t kMillisecond = 1'000'000;
 
 // --- impossible durations ----------------------------------------------------
 
-/// An op that ends long after the next one on its lane has started.
+/// An op that goes on long after it must have ended.
 struct Overrun {
   uint32_t op = 0;
-  int64_t next_start_ns = 0;
+  int64_t limit_ns = 0;
 };
 
-std::vector<Overrun> FindOverruns(const Trace& trace,
-                                  const Classification& classes) {
-  const GpuOps& ops = trace.ops;
-  std::vector<uint32_t> last(trace.lanes.size(), kNone);  // by lane
-  std::vector<Overrun> out;
+bool MayBeWrong(const StepInput& in, uint32_t op) {
+  return in.trace.ops.kind[op] == OpKind::kKernel &&
+         in.classes.of_op[op] != Category::kCommunication;
+}
+
+/// By replay: where the next op on its main lane starts, which waits for all of
+/// the replay, whatever lane it ran on.
+std::vector<int64_t> LimitsOfReplays(const StepInput& in) {
+  const GpuOps& ops = in.trace.ops;
+  const Replays& replays = in.replays;
+  std::vector<int64_t> limits(replays.list.size(), INT64_MAX);
+  std::vector<uint32_t> last(in.trace.lanes.size(), kNone);  // replay, by lane
+  if (limits.empty()) return limits;
   for (uint32_t i = 0; i < ops.size(); ++i) {
-    const uint32_t before = last[ops.lane[i]];
-    last[ops.lane[i]] = i;
-    if (before == kNone) continue;
-    const int64_t start = ops.start_ns[i];
-    if (SaturatingSub(ops.end_ns(before), start) <= kMillisecond) continue;
-    if (ops.kind[before] != OpKind::kKernel ||
-        classes.of_op[before] == Category::kCommunication) {
-      continue;
-    }
-    out.push_back({before, start});
+    const uint32_t lane = ops.lane[i], replay = replays.of_op[i];
+    if (last[lane] == replay) continue;
+    if (last[lane] != kNone) limits[last[lane]] = ops.start_ns[i];
+    const bool is_main =
+        replay != kNone && replays.list[replay].main_lane == lane;
+    last[lane] = is_main ? replay : kNone;
   }
+  return limits;
+}
+
+/// Ops that run on where the next one on their lane, or behind their replay,
+/// runs already. `last` gets the last op of each lane.
+std::vector<Overrun> FindOverruns(const StepInput& in,
+                                  std::vector<uint32_t>* last) {
+  const GpuOps& ops = in.trace.ops;
+  const std::vector<int64_t> limits = LimitsOfReplays(in);
+  last->assign(in.trace.lanes.size(), kNone);
+  std::vector<Overrun> out;
+  const auto check = [&](uint32_t op, int64_t next_ns) {
+    const uint32_t replay = in.replays.of_op[op];
+    const int64_t limit =
+        replay == kNone ? next_ns : std::min(next_ns, limits[replay]);
+    if (SaturatingSub(ops.end_ns(op), limit) <= kMillisecond) return;
+    if (MayBeWrong(in, op)) out.push_back({op, limit});
+  };
+  for (uint32_t i = 0; i < ops.size(); ++i) {
+    const uint32_t before = std::exchange((*last)[ops.lane[i]], i);
+    if (before != kNone) check(before, ops.start_ns[i]);
+  }
+  for (const uint32_t op : *last)
+    if (op != kNone) check(op, INT64_MAX);
   return out;
 }
 
@@ -69,7 +98,7 @@ std::unordered_map<NameId, int64_t> UsualDurations(
 bool IsFarTooLong(const GpuOps& ops, const Overrun& one, int64_t usual_ns,
                   int64_t all_ns) {
   if (usual_ns >= 0) return ops.dur_ns[one.op] / 10 >= usual_ns;
-  const int64_t over = SaturatingSub(ops.end_ns(one.op), one.next_start_ns);
+  const int64_t over = SaturatingSub(ops.end_ns(one.op), one.limit_ns);
   return over >= all_ns / 20;
 }
 
@@ -82,169 +111,101 @@ int64_t SumWithout(const GpuOps& ops, const std::vector<Overrun>& overruns) {
   return sum;
 }
 
-void FindImpossible(const Trace& trace, const Classification& classes,
-                    std::vector<Damage>* out) {
-  const GpuOps& ops = trace.ops;
-  const std::vector<Overrun> overruns = FindOverruns(trace, classes);
-  if (overruns.empty()) return;
+/// Did the host, having launched the op, wait for the GPU and go on more than
+/// 1 ms before the op's end?
+bool HostWentOn(const Trace& trace, uint32_t op) {
+  const uint32_t launch = trace.ops.launch[op];
+  if (launch == kNone) return false;
+  for (size_t call = launch + 1; call < trace.calls.size(); ++call) {
+    if (trace.calls.kind[call] != CallKind::kSync) continue;
+    return SaturatingSub(trace.ops.end_ns(op), trace.calls.end_ns(call)) >
+           kMillisecond;
+  }
+  return false;
+}
+
+/// Calls of one kernel that do the same work.
+struct Calls {
+  size_t count = 0;
+  int64_t shortest_ns = INT64_MAX, longest_ns = 0;
+
+  void Add(int64_t dur_ns) {
+    ++count;
+    shortest_ns = std::min(shortest_ns, dur_ns);
+    longest_ns = std::max(longest_ns, dur_ns);
+  }
+  bool AreAlike() const { return longest_ns / 4 <= shortest_ns; }
+};
+
+/// Other calls of the op's kernel: in replays of its graph, or else on its
+/// lane, where no other lane's work hides under the name.
+Calls OtherCalls(const StepInput& in, uint32_t op) {
+  const GpuOps& ops = in.trace.ops;
+  const auto graph_of = [&](uint32_t i) {
+    const uint32_t replay = in.replays.of_op[i];
+    return replay == kNone ? 0 : in.replays.list[replay].signature;
+  };
+  const uint64_t graph = graph_of(op);
+  Calls calls;
+  for (uint32_t i = 0; i < ops.size(); ++i) {
+    if (i == op || ops.name[i] != ops.name[op] || graph_of(i) != graph)
+      continue;
+    if (graph != 0 || ops.lane[i] == ops.lane[op]) calls.Add(ops.dur_ns[i]);
+  }
+  return calls;
+}
+
+/// Last ops of a lane, which nothing there bounds: ten times as long as the
+/// longest of five and more other calls, by over 1 ms. As that alone may be
+/// other work under the same name, those must be alike, or the host must have
+/// waited for the lane on which it does most, and gone on.
+void FindLongLastOps(const StepInput& in, const std::vector<uint32_t>& last,
+                     uint32_t busiest, std::vector<Damage>* out) {
+  constexpr size_t kLeastCalls = 5;
+  constexpr size_t kMostLanes = 64;  // each is held against all ops
+  const GpuOps& ops = in.trace.ops;
+  size_t looked = 0;
+  for (const uint32_t op : last) {
+    if (op == kNone || !MayBeWrong(in, op) || ops.dur_ns[op] <= kMillisecond)
+      continue;
+    if (++looked > kMostLanes) return;
+    const Calls calls = OtherCalls(in, op);
+    if (calls.count < kLeastCalls || ops.dur_ns[op] / 10 < calls.longest_ns ||
+        ops.dur_ns[op] - calls.longest_ns <= kMillisecond)
+      continue;
+    if (!calls.AreAlike() &&
+        !(ops.lane[op] == busiest && HostWentOn(in.trace, op)))
+      continue;
+    out->push_back({DamageKind::kImpossibleDuration, op,
+                    ops.start_ns[op] + calls.longest_ns, ops.end_ns(op)});
+  }
+}
+
+void FindImpossible(const StepInput& in, std::vector<Damage>* out) {
+  const GpuOps& ops = in.trace.ops;
+  std::vector<uint32_t> last;  // by lane
+  const std::vector<Overrun> overruns = FindOverruns(in, &last);
   constexpr uint32_t kAlwaysFew = 8;
-  std::vector<uint32_t> on_lane(trace.lanes.size(), 0);
-  std::vector<uint32_t> overruns_on(trace.lanes.size(), 0);
+  std::vector<uint32_t> overruns_on(in.trace.lanes.size(), 0);
+  for (const Overrun& one : overruns) {
+    ++overruns_on[ops.lane[one.op]];
+    if (last[ops.lane[one.op]] == one.op) last[ops.lane[one.op]] = kNone;
+  }
+  std::vector<uint32_t> on_lane(in.trace.lanes.size(), 0);
   for (const uint32_t lane : ops.lane) ++on_lane[lane];
-  for (const Overrun& one : overruns) ++overruns_on[ops.lane[one.op]];
+  const auto busiest = std::max_element(on_lane.begin(), on_lane.end());
+  FindLongLastOps(in, last, static_cast<uint32_t>(busiest - on_lane.begin()),
+                  out);
+  if (overruns.empty()) return;
+  const int64_t rest = SumWithout(ops, overruns);
   const std::unordered_map<NameId, int64_t> usual =
       UsualDurations(ops, overruns);
-  const int64_t rest = SumWithout(ops, overruns);
   for (const Overrun& one : overruns) {
     const uint32_t lane = ops.lane[one.op];
     if (overruns_on[lane] > std::max(kAlwaysFew, on_lane[lane] / 100)) continue;
     if (!IsFarTooLong(ops, one, usual.at(ops.name[one.op]), rest)) continue;
-    out->push_back({DamageKind::kImpossibleDuration, one.op, one.next_start_ns,
+    out->push_back({DamageKind::kImpossibleDuration, one.op, one.limit_ns,
                     ops.end_ns(one.op)});
-  }
-}
-
-// --- clock jumps -------------------------------------------------------------
-
-/// A launch and the first op that it started.
-struct Lead {
-  int64_t lead_ns = 0;
-  uint32_t op = 0;
-};
-
-struct Range {
-  int64_t min = INT64_MAX, max = INT64_MIN;
-  void Add(int64_t value) {
-    min = std::min(min, value);
-    max = std::max(max, value);
-  }
-  int64_t width() const { return SaturatingSub(max, min); }
-};
-
-constexpr size_t kLeastLeads = 3;  // of either level
-
-/// By launch call: its first op, or kNone.
-std::vector<uint32_t> FirstOps(const Trace& trace) {
-  std::vector<uint32_t> first(trace.calls.size(), kNone);
-  for (uint32_t i = 0; i < trace.ops.size(); ++i) {
-    const uint32_t launch = trace.ops.launch[i];
-    if (launch != kNone && first[launch] == kNone) first[launch] = i;
-  }
-  return first;
-}
-
-/// From the call's end: one that loads code first lasts for milliseconds. An op
-/// that starts while the call lasts has none, one in front of it a negative.
-Lead LeadOf(const Trace& trace, size_t call, uint32_t first_op) {
-  const int64_t start = trace.ops.start_ns[first_op];
-  const int64_t begin = trace.calls.start_ns[call];
-  const int64_t end = SaturatingAdd(begin, trace.calls.dur_ns[call]);
-  const int64_t before = std::min<int64_t>(SaturatingSub(start, begin), 0);
-  const int64_t behind = std::max<int64_t>(SaturatingSub(start, end), 0);
-  return {before + behind, first_op};
-}
-
-/// In order of the launch calls.
-std::vector<Lead> LeadsOf(const Trace& trace,
-                          const std::vector<uint32_t>& first) {
-  std::vector<Lead> leads;
-  for (size_t call = 0; call < first.size(); ++call)
-    if (first[call] != kNone) leads.push_back(LeadOf(trace, call, first[call]));
-  return leads;
-}
-
-/// Leads of two levels, as few captures have them, begin on one and end on the
-/// other: a look at the ends spares the rest.
-bool EndsDiffer(const Trace& trace, const std::vector<uint32_t>& first) {
-  Range front, back;
-  size_t found = 0;
-  for (size_t call = 0; call < first.size() && found < kLeastLeads; ++call) {
-    if (first[call] == kNone) continue;
-    front.Add(LeadOf(trace, call, first[call]).lead_ns);
-    ++found;
-  }
-  found = 0;
-  for (size_t call = first.size(); call-- > 0 && found < kLeastLeads;) {
-    if (first[call] == kNone) continue;
-    back.Add(LeadOf(trace, call, first[call]).lead_ns);
-    ++found;
-  }
-  return SaturatingSub(back.min, front.max) > kMillisecond ||
-         SaturatingSub(front.min, back.max) > kMillisecond;
-}
-
-/// Where a list of leads falls into two levels: index of the second one's
-/// first, and how far apart they are, negative where the second is lower.
-struct Levels {
-  size_t second = 0;
-  int64_t apart_ns = 0;
-};
-
-Levels SplitLevels(std::span<const Lead> leads) {
-  if (leads.size() < 2 * kLeastLeads) return {};
-  std::vector<Range> behind(leads.size());
-  Range range;
-  for (size_t i = leads.size(); i-- > 0;) {
-    range.Add(leads[i].lead_ns);
-    behind[i] = range;
-  }
-  Range before;
-  Levels best;
-  for (size_t i = 1; i + kLeastLeads <= leads.size(); ++i) {
-    before.Add(leads[i - 1].lead_ns);
-    if (i < kLeastLeads) continue;
-    const int64_t up = SaturatingSub(behind[i].min, before.max);
-    const int64_t down = SaturatingSub(before.min, behind[i].max);
-    const int64_t apart = std::max(up, down);
-    const int64_t spread = std::max(before.width(), behind[i].width());
-    if (apart <= kMillisecond || apart / 2 < spread) continue;
-    if (apart > std::max(best.apart_ns, SaturatingSub(0, best.apart_ns)))
-      best = {i, up > 0 ? up : -down};
-  }
-  return best;
-}
-
-struct Gap {
-  int64_t begin_ns = 0, end_ns = 0;
-  int64_t length() const { return SaturatingSub(end_ns, begin_ns); }
-};
-
-/// The longest time without any op between the starts of two.
-Gap LongestGap(const GpuOps& ops, uint32_t from, uint32_t to) {
-  Gap longest;
-  int64_t busy_until = INT64_MIN;
-  for (uint32_t i = 0; i <= to; ++i) {
-    const Gap gap = {busy_until, ops.start_ns[i]};
-    if (i > from && gap.length() > longest.length()) longest = gap;
-    busy_until = std::max(busy_until, ops.end_ns(i));
-  }
-  return longest;
-}
-
-void FindJump(const Trace& trace, std::vector<Damage>* out) {
-  const std::vector<uint32_t> first = FirstOps(trace);
-  if (!EndsDiffer(trace, first)) return;
-  const std::vector<Lead> leads = LeadsOf(trace, first);
-  const Levels levels = SplitLevels(leads);
-  if (levels.apart_ns == 0) return;
-  int64_t last_end = INT64_MIN;
-  for (size_t i = 0; i < levels.second; ++i)
-    last_end = std::max(last_end, trace.ops.end_ns(leads[i].op));
-  int64_t first_start = INT64_MAX;
-  uint32_t op = 0;
-  for (size_t i = levels.second; i < leads.size(); ++i) {
-    if (trace.ops.start_ns[leads[i].op] >= first_start) continue;
-    op = leads[i].op;
-    first_start = trace.ops.start_ns[op];
-  }
-  if (levels.apart_ns > 0) {
-    // Perhaps within the last replay before: it is not where the leads change.
-    const Gap gap = LongestGap(trace.ops, leads[levels.second - 1].op, op);
-    if (gap.length() >= levels.apart_ns / 2)
-      out->push_back({DamageKind::kClockJump, op, gap.begin_ns, gap.end_ns});
-  } else if (leads[levels.second].lead_ns < 0) {
-    out->push_back({DamageKind::kClockJump, op, std::min(last_end, first_start),
-                    std::max(last_end, first_start)});
   }
 }
 
@@ -254,8 +215,7 @@ std::string WhyDamaged(const Damage& damage) {
   return damage.kind == DamageKind::kClockJump
              ? fmt::format("the GPU's clock jumps by about {} in it", time)
              : fmt::format(
-                   "a kernel is recorded as running {} into the next one of "
-                   "its lane",
+                   "a kernel is recorded as ending {} later than it can have",
                    time);
 }
 
@@ -265,11 +225,9 @@ std::string_view IdOf(DamageKind kind) {
   return kind == DamageKind::kClockJump ? "clock-jump" : "impossible-duration";
 }
 
-std::vector<Damage> FindDamage(const Trace& trace,
-                               const Classification& classes) {
-  std::vector<Damage> out;
-  FindImpossible(trace, classes, &out);
-  FindJump(trace, &out);
+std::vector<Damage> FindDamage(const StepInput& in) {
+  std::vector<Damage> out = FindClockJumps(in.trace);
+  FindImpossible(in, &out);
   std::sort(out.begin(), out.end(), [](const Damage& a, const Damage& b) {
     return std::tie(a.begin_ns, a.op) < std::tie(b.begin_ns, b.op);
   });

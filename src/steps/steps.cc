@@ -188,7 +188,7 @@ Steps FindSteps(const Trace& trace, const Classification& classes,
   std::vector<Damage> damage;
   RunBoth(
       threads, [&] { steps = Assemble(in, std::move(segmentation)); },
-      [&] { damage = FindDamage(trace, classes); });
+      [&] { damage = FindDamage(in); });
   steps.damage = std::move(damage);
   steps.cross_check = std::move(check.sentence);
   steps.cross_check_agrees = check.agrees;

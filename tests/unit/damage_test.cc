@@ -14,7 +14,9 @@ namespace {
 
 std::vector<Damage> DamageOf(const TraceBuilder& builder) {
   const Trace trace = builder.Build();
-  return FindDamage(trace, ClassesByWord(trace));
+  const Classification classes = ClassesByWord(trace);
+  const Replays replays = FindReplays(trace);
+  return FindDamage({trace, classes, replays});
 }
 
 /// `count` kernels of 10 us on lane 0, 20 us apart, each with its launch
@@ -136,6 +138,90 @@ TEST(Damage, AHostThatGetsAReplayAheadIsNoJump) {
   for (int i = 10; i < 20; ++i)
     builder.Replay(graph, 8000 * (i - 1), 8000 * i + 50);
   EXPECT_TRUE(DamageOf(builder).empty());
+}
+
+std::vector<Damage> JumpsIn(const TraceBuilder& builder) {
+  std::vector<Damage> found = DamageOf(builder);
+  for (const Damage& one : found) EXPECT_EQ(one.kind, DamageKind::kClockJump);
+  return found;
+}
+
+/// Three times twelve kernels, with the GPU's clock ahead by so much.
+TraceBuilder Ahead(int64_t first_us, int64_t then_us, int64_t last_us) {
+  TraceBuilder builder;
+  int64_t at = 100'000;
+  for (const int64_t ahead : {first_us, then_us, last_us}) {
+    for (int i = 0; i < 12; ++i, at += 20)
+      builder.Eager("k", at, at + 5 + ahead, 10);
+  }
+  return builder;
+}
+
+TEST(Damage, AClockThatJumpsTwice) {
+  EXPECT_EQ(JumpsIn(Ahead(0, 20'000, 45'000)).size(), 2U);
+  EXPECT_EQ(JumpsIn(Ahead(0, 20'000, 0)).size(), 2U);
+  EXPECT_EQ(JumpsIn(Ahead(0, -20'000, 0)).size(), 2U);
+  EXPECT_EQ(JumpsIn(Ahead(0, -20'000, -45'000)).size(), 2U);
+  EXPECT_EQ(JumpsIn(Ahead(0, 20'000, 20'000)).size(), 1U);
+}
+
+TEST(Damage, AStallWithLaunchesQueuedIsNoJump) {
+  TraceBuilder builder;
+  AddKernels(&builder, 20, 1000);
+  for (int i = 0; i < 6; ++i)  // launched in a row, run 20 ms later
+    builder.Eager("k", 1400 + i, 21'400 + 20 * i, 10);
+  AddKernels(&builder, 20, 21'600);
+  EXPECT_TRUE(DamageOf(builder).empty());
+}
+
+/// Replays of a main and a side lane, one launched when the one before has
+/// ended; the side lane's kernel of one is recorded 5 ms too long. The side
+/// lane has another number each time.
+TraceBuilder LongSide(int replay, int64_t usual_us) {
+  TraceBuilder builder;
+  for (int i = 0; i < 8; ++i) {
+    std::vector<TraceBuilder::GraphOp> graph;
+    for (int k = 0; k < 20; ++k) graph.push_back({"k", 10 * k, 9});
+    const int64_t dur = usual_us * (i % 2 + 1) + (i == replay ? 5000 : 0);
+    graph.push_back({"side", 50, dur, static_cast<uint32_t>(i + 1)});
+    builder.Replay(graph, 300 * i, 300 * i + 10);
+  }
+  return builder;
+}
+
+TEST(Damage, AKernelThatRunsOnBehindItsReplay) {
+  for (const int replay : {0, 3, 6, 7}) {
+    const std::vector<Damage> found = DamageOf(LongSide(replay, 20));
+    ASSERT_EQ(found.size(), 1U) << replay;
+    EXPECT_EQ(found[0].kind, DamageKind::kImpossibleDuration);
+    EXPECT_GT(found[0].end_ns - found[0].begin_ns, 4'800'000);
+  }
+  EXPECT_TRUE(DamageOf(LongSide(-1, 20)).empty());
+}
+
+/// Seven kernels, the last one 5 ms long; on lane 1 others run on.
+TraceBuilder LongLast(int64_t longest_us) {
+  TraceBuilder builder;
+  for (int i = 0; i < 6; ++i)
+    builder.Eager("k", 100 * i, 100 * i + 5, i == 3 ? longest_us : 10);
+  builder.Eager("k", 600, 605, 5000);
+  for (int i = 0; i < 3; ++i)
+    builder.Eager("other", 100 * i, 100 * i + 5, 9, 1);
+  return builder;
+}
+
+TEST(Damage, TheLastKernelOfALane) {
+  const std::vector<Damage> found = DamageOf(LongLast(10));
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].begin_ns, 615'000);
+  EXPECT_EQ(found[0].end_ns, 5'605'000);
+  // Its calls vary: this may be another size of work.
+  EXPECT_TRUE(DamageOf(LongLast(80)).empty());
+  // But the host has waited for it, and has gone on.
+  TraceBuilder waited = LongLast(80);
+  waited.Sync(610);
+  EXPECT_EQ(DamageOf(waited).size(), 1U);
+  EXPECT_TRUE(DamageOf(LongLast(600)).empty());
 }
 
 TEST(Damage, TimesAtTheEndsOfTheRange) {
