@@ -4,6 +4,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/number.h"
 #include "base/text.h"
@@ -49,9 +50,39 @@ std::string RankText(const TraceInfo& info) {
              : fmt::format("rank {}", *info.rank);
 }
 
+/// The check of the capture that says what an import counter says, and more.
+std::optional<CheckKind> CheckBehind(Counter counter) {
+  switch (counter) {
+    case Counter::kAbsurdDuration:
+      return CheckKind::kImpossibleDuration;
+    case Counter::kRepeatedRecord:
+      return CheckKind::kRepeatedRecord;
+    case Counter::kDuplicateCorrelation:
+      return CheckKind::kAmbiguousLaunch;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Those that no check says as well: one fact, one sentence.
+ImportCounters CountersToSay(const LedgerResult& ledger) {
+  ImportCounters counters;
+  for (size_t i = 0; i < static_cast<size_t>(Counter::kCount); ++i) {
+    const auto counter = static_cast<Counter>(i);
+    const std::optional<CheckKind> check = CheckBehind(counter);
+    const auto& checks = ledger.capture_checks;
+    if (!check || std::none_of(checks.begin(), checks.end(),
+                               [&](const CaptureCheck& one) {
+                                 return one.kind == *check;
+                               }))
+      counters.Add(counter, ledger.source.counters[counter]);
+  }
+  return counters;
+}
+
 void AddSourceDoubts(const LedgerResult& ledger,
                      std::vector<std::string>& doubts) {
-  for (const ImportRow& row : ImportRows(ledger.source.counters)) {
+  for (const ImportRow& row : ImportRows(CountersToSay(ledger))) {
     doubts.push_back(fmt::format("{}: {} ({})", row.sentence,
                                  Grouped(static_cast<int64_t>(row.count)),
                                  row.id));
