@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::string_view kAnyCase = "(?i)";
 constexpr size_t kStart = 3;  // letters of a literal that the table knows
-constexpr size_t kBuckets = 8192;
 
 char Lower(char c) {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -30,7 +29,7 @@ size_t BucketOf(const char* three) {
   const auto byte = [&](size_t i) {
     return static_cast<uint32_t>(static_cast<unsigned char>(three[i]));
   };
-  return (byte(0) * 961 + byte(1) * 31 + byte(2)) % kBuckets;
+  return (byte(0) * 961 + byte(1) * 31 + byte(2));
 }
 
 /// Where the group or class that opens at `at` ends (index of its last
@@ -147,7 +146,7 @@ struct PatternList::Item {
   std::unique_ptr<RE2> re;
 };
 
-PatternList::PatternList() : by_start_(kBuckets) {}
+PatternList::PatternList(size_t buckets) : by_start_(buckets) {}
 PatternList::PatternList(PatternList&&) noexcept = default;
 PatternList::~PatternList() = default;
 
@@ -159,7 +158,7 @@ void PatternList::Add(std::string_view pattern, Id id) {
     if (literal.size() < kStart) {
       without_literal_.push_back(index);
     } else {
-      by_start_[BucketOf(literal.data())].push_back(index);
+      by_start_[BucketOf(literal.data()) % by_start_.size()].push_back(index);
     }
   }
 }
@@ -171,7 +170,8 @@ std::vector<uint32_t> PatternList::Candidates(std::string_view text) const {
   const std::string_view view = lower;
   std::vector<uint32_t> found = without_literal_;
   for (size_t at = 0; at + kStart <= view.size(); ++at) {
-    for (const uint32_t index : by_start_[BucketOf(view.data() + at)]) {
+    for (const uint32_t index :
+         by_start_[BucketOf(view.data() + at) % by_start_.size()]) {
       const std::string& literal = items_[index]->literal;
       if (view.compare(at, literal.size(), literal) == 0) {
         found.push_back(index);

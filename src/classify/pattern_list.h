@@ -25,7 +25,8 @@ class PatternList {
   using Id = uint16_t;
   static constexpr Id kNone = 0xffff;
 
-  PatternList();
+  /// `buckets` of the table: a list of few patterns needs few.
+  explicit PatternList(size_t buckets = 8192);
   PatternList(PatternList&&) noexcept;
   ~PatternList();
 

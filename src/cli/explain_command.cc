@@ -58,7 +58,7 @@ Document ExplainStep(const LoadedTrace& loaded, const RuleSet& rules,
     FailUsage(fmt::format("step:{} is no number", Printable(text)),
               "write step:0 for the first");
   return StepExplanationDocument(ProvenanceOf(loaded, rules),
-                                 FindStep(loaded, number));
+                                 FindStep(loaded, rules, number));
 }
 
 Document Explain(const OneTraceOptions& options, const std::string& what,

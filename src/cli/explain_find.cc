@@ -104,7 +104,8 @@ std::vector<KernelExplanation> FindKernels(const LoadedTrace& loaded,
   return found;
 }
 
-StepExplanation FindStep(const LoadedTrace& loaded, int64_t number) {
+StepExplanation FindStep(const LoadedTrace& loaded, const RuleSet& rules,
+                         int64_t number) {
   const Steps& steps = loaded.steps;
   if (number >= static_cast<int64_t>(steps.steps.size())) {
     FailUsage(fmt::format("there is no step {}: the trace has {}", number,
@@ -138,7 +139,8 @@ StepExplanation FindStep(const LoadedTrace& loaded, int64_t number) {
   }
   for (const Replay& replay : steps.replays)
     found.replays += replay.step == found.number ? 1 : 0;
-  found.layers = LayersOfStep(trace, loaded.classes, steps, found.number);
+  found.layers =
+      LayersOfStep(trace, loaded.classes, rules, steps, found.number);
   return found;
 }
 

@@ -21,6 +21,7 @@ std::vector<KernelExplanation> FindKernels(const LoadedTrace& loaded,
                                            const std::string& pattern);
 
 /// Throws InputError "usage" when there is no such step.
-StepExplanation FindStep(const LoadedTrace& loaded, int64_t number);
+StepExplanation FindStep(const LoadedTrace& loaded, const RuleSet& rules,
+                         int64_t number);
 
 }  // namespace inferdiff

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "ledger/ledger_file.h"
+#include "ledger/step_layers.h"
 #include "readers/reader.h"
 #include "readers/rocprof_run.h"
 
@@ -232,6 +233,7 @@ LedgerResult AccountTrace(LoadedTrace loaded, const RuleSet& rules,
   LedgerResult result = Build(&loaded, rules, options);
   result.devices = std::move(loaded.devices);
   BoundRankWait(&result);
+  FillLayers(&result);
   return result;
 }
 

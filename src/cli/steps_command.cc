@@ -22,11 +22,13 @@ Usage: inferdiff steps [OPTION]... TRACE
 
 )";
 
-std::optional<StepLayers> LayersOf(const LoadedTrace& loaded) {
+std::optional<StepLayers> LayersOf(const LoadedTrace& loaded,
+                                   const RuleSet& rules) {
   const uint32_t step =
       RepresentativeStep(loaded.trace(), loaded.steps, loaded.steps.main_group);
   if (step == kNone) return std::nullopt;
-  return LayersOfStep(loaded.trace(), loaded.classes, loaded.steps, step);
+  return LayersOfStep(loaded.trace(), loaded.classes, rules, loaded.steps,
+                      step);
 }
 
 int Run(const OneTraceOptions& options) {
@@ -38,7 +40,8 @@ int Run(const OneTraceOptions& options) {
   const StepsReport report{
       ProvenanceOf(loaded, rules.get()), loaded.steps,
       CheckCapture(loaded.trace(), loaded.classes, loaded.steps),
-      ops.size() == 0 ? 0 : ops.start_ns.front(), LayersOf(loaded)};
+      ops.size() == 0 ? 0 : ops.start_ns.front(),
+      LayersOf(loaded, rules.get())};
   WriteReport(outputs,
               {[&] { return StepsDocument(report); },
                [&](const TextSink& sink) { WriteStepsJson(report, sink); },

@@ -26,6 +26,9 @@ struct LayerOp {
   uint32_t name = 0;  // of its kernel; memory goes with the largest number
   Category category = Category::kUnclassified;
   uint32_t replay = kNone;  // graph replay, any numbering; kNone: eager
+  // Of interest for roles only.
+  uint32_t lane = 0;  // any numbering
+  bool tail = false;  // adds up what the split GEMM in front of it left
 };
 
 /// What told the layers apart, strongest first.

@@ -16,7 +16,6 @@
 #include "ledger/framework_hint.h"
 #include "ledger/rows.h"
 #include "ledger/step_accounts.h"
-#include "ledger/step_layers.h"
 
 namespace inferdiff {
 namespace {
@@ -241,7 +240,6 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
     result.representative_step = Representative(result);
     result.sequence =
         SequenceOf(index, table, row_of, result.representative_step);
-    if (!options.keep_samples) result.layers = LayersOfSequence(result);
   }
   result.capture_checks = CheckCapture(trace, classes, steps);
   if (auto check = CheckUnevenExperts(index, classes))

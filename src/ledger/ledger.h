@@ -26,6 +26,7 @@
 #include "classify/classify.h"
 #include "integrity/capture_check.h"
 #include "layers/layers.h"
+#include "layers/roles.h"
 #include "ledger/collectives.h"
 #include "ledger/rank_match.h"
 #include "model/trace.h"
@@ -150,6 +151,28 @@ struct SequenceOp {
   OpKind kind = OpKind::kKernel;
 };
 
+/// An op of one step and its place there.
+struct PlacedOp {
+  uint64_t ordinal = 0;
+  int64_t attributed_ns = 0;  // without the waiting for other ranks
+  uint32_t position = 0;      // in order of start: index in the sequence
+  uint32_t kernel = 0;        // index in LedgerResult::kernels
+  uint32_t lane = 0;          // normalised
+  // Indices in Layers; kNone: in no layer. An op that its kind of layer does
+  // not have is in no slot.
+  uint32_t layer = kNone, pass = kNone, kind = kNone, slot = kNone;
+  RoleOfOp role;
+};
+
+/// Ops of one role, in layers or outside.
+struct RoleRow {
+  Role role = Role::kOther;
+  bool in_layers = false;
+  int64_t layers = 0;  // that have it
+  int64_t ops = 0;
+  int64_t attributed_ns = 0;
+};
+
 /// The layers of one step.
 struct StepLayers {
   uint32_t step = 0;  // index in Steps::steps
@@ -157,7 +180,8 @@ struct StepLayers {
   /// their records does not, in the latter: `by_record`.
   Layers layers;
   bool by_record = false;
-  std::vector<uint64_t> ordinals;  // SequenceOp::ordinal by op of `layers`
+  std::vector<PlacedOp> ops;   // by op of `layers`
+  std::vector<RoleRow> roles;  // in order of first place; layers' first
 };
 
 struct RuleHits {
@@ -309,7 +333,7 @@ struct LedgerResult {
   std::vector<RuleHits> rule_hits;   // over all ops
   uint32_t representative_step = 0;  // the step of median wall (else span)
   std::vector<SequenceOp> sequence;
-  StepLayers layers;  // of the sequence; of a rank of a set not filled
+  StepLayers layers;  // of the sequence, by FillLayers (step_layers.h)
   Coverage coverage;
   /// What makes the capture doubtful, the gravest first.
   std::vector<CaptureCheck> capture_checks;

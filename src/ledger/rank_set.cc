@@ -475,7 +475,7 @@ LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
   if (packed.size() == 1) {
     LedgerResult alone = Unpack(packed[0]);
     BoundRankWait(&alone);
-    alone.layers = LayersOfSequence(alone);
+    FillLayers(&alone);
     return alone;
   }
   std::vector<Rank> ranks = SettleRanks(packed);
@@ -504,7 +504,7 @@ LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
   }
   matched.BlameLastRanks(&rows);
   LedgerResult joined = std::move(joiner).Finish(label);
-  joined.layers = LayersOfSequence(joined);
+  FillLayers(&joined);
   joined.ranks = std::move(rows);
   joined.long_waits = std::move(matched).long_waits();
   joined.matched_collectives = match.collectives.size();

@@ -11,11 +11,14 @@ namespace inferdiff {
 uint32_t RepresentativeStep(const Trace& trace, const Steps& steps,
                             uint32_t group);
 
-/// Of any step of a trace; as LayersOfSequence where it is representative.
+/// Of any step of a trace; as FillLayers where it is representative and no
+/// rank waits.
 StepLayers LayersOfStep(const Trace& trace, const Classification& classes,
-                        const Steps& steps, uint32_t step);
+                        const RuleSet& rules, const Steps& steps,
+                        uint32_t step);
 
-/// Of the ledger's sequence.
-StepLayers LayersOfSequence(const LedgerResult& ledger);
+/// LedgerResult::layers, from its sequence, once the waiting for other ranks
+/// has been told apart.
+void FillLayers(LedgerResult* ledger);
 
 }  // namespace inferdiff

@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "layers/role.h"
 #include "report/ledger_json.h"
 
 namespace inferdiff {
@@ -47,18 +48,38 @@ std::string OutsideText(const Layers& layers) {
 }
 
 Json LayerJson(const StepLayers& step, const Layer& layer) {
-  Json ordinals = Json::array(), slots = Json::array();
+  Json ordinals = Json::array(), slots = Json::array(), roles = Json::array();
   for (uint32_t op = layer.begin; op < layer.end; ++op) {
-    ordinals.push_back(JsonInt(static_cast<int64_t>(step.ordinals[op])));
+    ordinals.push_back(JsonInt(static_cast<int64_t>(step.ops[op].ordinal)));
     const uint32_t slot = step.layers.slot_of_op[op];
     slots.push_back(slot == kNone ? Json(nullptr) : Json(slot));
+    roles.push_back(IdOf(step.ops[op].role.role));
   }
   return {{"kind", NameOfKind(layer.kind)},
           {"pass", layer.pass},
           {"extra", layer.extra},
           {"missing", layer.missing},
           {"ordinals", std::move(ordinals)},
-          {"slots", std::move(slots)}};
+          {"slots", std::move(slots)},
+          {"roles", std::move(roles)}};
+}
+
+Json OutsideJson(const StepLayers& step) {
+  Json ordinals = Json::array(), roles = Json::array();
+  for (const PlacedOp& op : step.ops) {
+    if (op.layer != kNone) continue;
+    ordinals.push_back(JsonInt(static_cast<int64_t>(op.ordinal)));
+    roles.push_back(IdOf(op.role.role));
+  }
+  return {{"ordinals", std::move(ordinals)}, {"roles", std::move(roles)}};
+}
+
+Json RoleJson(const RoleRow& row) {
+  return {{"role", IdOf(row.role)},
+          {"in_layers", row.in_layers},
+          {"layers", JsonInt(row.layers)},
+          {"ops", JsonInt(row.ops)},
+          {"attributed_ns", JsonInt(row.attributed_ns)}};
 }
 
 }  // namespace
@@ -114,6 +135,8 @@ void WriteLayers(const StepLayers& step, JsonStream& out) {
     });
     out.Array("layers", layers.layers,
               [&](const Layer& layer) { return LayerJson(step, layer); });
+    out.Member("outside", OutsideJson(step));
+    out.Array("roles", step.roles, RoleJson);
   });
 }
 

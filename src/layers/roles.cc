@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "layers/roles.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+
+#include "layers/anchors.h"
+#include "layers/layer_parts.h"
+
+namespace inferdiff {
+namespace {
+
+/// What the conditions of one op are about.
+struct Surroundings {
+  CategorySet previous = kEndBit, next = kEndBit;
+  CategorySet left = kEndBit, right = kEndBit;
+  CategorySet earlier = 0, later = 0;
+  uint32_t next_op = kNone;    // on its lane
+  uint32_t last_gemm = kNone;  // of its category, on its lane
+  Part part = Part::kPrologue;
+};
+
+/// Whether a kernel's family matches, looked up once a rule and kernel.
+class FamilyMatches {
+ public:
+  explicit FamilyMatches(std::span<const std::string_view> families)
+      : families_(families) {}
+
+  bool Matches(const PatternList& list, size_t list_number, uint32_t name) {
+    const uint64_t key = uint64_t{name} << 16 | list_number;
+    const auto [it, added] = known_.try_emplace(key, false);
+    if (added) it->second = list.First(families_[name]) != PatternList::kNone;
+    return it->second;
+  }
+
+ private:
+  std::span<const std::string_view> families_;
+  std::unordered_map<uint64_t, bool> known_;
+};
+
+/// A layer, or what lies between two, before roles.
+struct Scope {
+  uint32_t begin = 0, end = 0;
+  LayerParts parts;             // of a layer
+  Part outside = Part::kCount;  // kCount: it is a layer
+  bool draft = false;
+
+  Part PartOf(uint32_t op) const {
+    return outside != Part::kCount ? outside : parts.PartOf(op);
+  }
+};
+
+class RoleFinder {
+ public:
+  RoleFinder(std::span<const LayerOp> ops, const Layers& layers,
+             std::span<const std::string_view> families, const RoleRules& rules)
+      : ops_(ops), layers_(layers), rules_(rules), matches_(families) {}
+
+  std::vector<RoleOfOp> Run() && {
+    out_.resize(ops_.size());
+    around_.resize(ops_.size());
+    DecideOutside();
+    std::vector<bool> draft;
+    for (const LayerPass& pass : layers_.passes) draft.push_back(IsDraft(pass));
+    DecideTypical(draft);
+    for (uint32_t i = 0; i < layers_.layers.size(); ++i)
+      CopyTo(i, draft[layers_.layers[i].pass]);
+    return std::move(out_);
+  }
+
+ private:
+  void DecideOutside() {
+    uint32_t begin = 0;
+    const auto& all = layers_.layers;
+    for (size_t i = 0; i <= all.size(); ++i) {
+      Part part = Part::kBetween;
+      if (i == all.size()) part = Part::kEpilogue;
+      if (i == 0) part = Part::kPrologue;
+      const uint32_t end =
+          i < all.size() ? all[i].begin : static_cast<uint32_t>(ops_.size());
+      if (begin < end)
+        Decide({.begin = begin, .end = end, .parts = {}, .outside = part});
+      if (i < all.size()) begin = all[i].end;
+    }
+  }
+
+  /// Few layers beside the pass with most, of their own kinds or in a replay
+  /// of their own.
+  bool IsDraft(const LayerPass& pass) const {
+    const LayerPass& main = *std::max_element(
+        layers_.passes.begin(), layers_.passes.end(),
+        [](const auto& a, const auto& b) { return a.layers < b.layers; });
+    if (pass.layers * 4 > main.layers) return false;
+    const Layer& first = layers_.layers[pass.first];
+    const Layer& of_main = layers_.layers[main.first];
+    if (ops_[first.begin].replay != ops_[of_main.begin].replay) return true;
+    for (uint32_t i = 0; i < main.layers; ++i)
+      if (layers_.layers[main.first + i].kind == first.kind) return false;
+    return true;
+  }
+
+  Scope ScopeOf(uint32_t layer, bool draft) const {
+    const Layer& of = layers_.layers[layer];
+    return {.begin = of.begin,
+            .end = of.end,
+            .parts = PartsOfLayer(ops_, of),
+            .draft = draft};
+  }
+
+  void DecideTypical(const std::vector<bool>& draft) {
+    for (const LayerKind& kind : layers_.kinds) {
+      const uint32_t pass = layers_.layers[kind.typical].pass;
+      Decide(ScopeOf(kind.typical, draft[pass]));
+    }
+  }
+
+  void CopyTo(uint32_t number, bool draft) {
+    const Layer& layer = layers_.layers[number];
+    const uint32_t typical = layers_.kinds[layer.kind].typical;
+    if (typical == number) return;
+    const bool typical_draft =
+        IsDraft(layers_.passes[layers_.layers[typical].pass]);
+    const bool odd = std::any_of(layers_.slot_of_op.begin() + layer.begin,
+                                 layers_.slot_of_op.begin() + layer.end,
+                                 [](uint32_t slot) { return slot == kNone; });
+    if (odd || draft != typical_draft) Decide(ScopeOf(number, draft));
+    if (draft != typical_draft) return;
+    const uint32_t from = layers_.layers[typical].begin;
+    for (uint32_t op = layer.begin; op < layer.end; ++op)
+      if (layers_.slot_of_op[op] != kNone)
+        out_[op] = out_[from + layers_.slot_of_op[op]];
+  }
+
+  void Decide(const Scope& scope) {
+    LookBack(scope);
+    const CategorySet all = LookAhead(scope);
+    std::array<RoleSet, static_cast<size_t>(Part::kCount)> roles{};
+    attends_.clear();
+    for (uint32_t op = scope.begin; op < scope.end; ++op) {
+      RoleSet& earlier = roles[static_cast<size_t>(around_[op].part)];
+      out_[op] = Decide(scope, op, all, earlier);
+      earlier |= SetOf(out_[op].role);
+    }
+    for (uint32_t op = scope.end; op-- > scope.begin;)
+      if (rules_.rules[out_[op].rule].inherits == Inherits::kNextOp &&
+          around_[op].next_op != kNone)
+        out_[op].role = out_[around_[op].next_op].role;
+  }
+
+  void LookBack(const Scope& scope) {
+    struct Lane {
+      CategorySet previous = kEndBit, left = kEndBit;
+      std::map<Category, uint32_t> gemm;
+    };
+    std::map<uint32_t, Lane> lanes;
+    std::array<CategorySet, static_cast<size_t>(Part::kCount)> earlier{};
+    for (uint32_t op = scope.begin; op < scope.end; ++op) {
+      Lane& lane = lanes[ops_[op].lane];
+      const Category category = ops_[op].category;
+      Surroundings& around = around_[op];
+      around = {.previous = lane.previous, .left = lane.left};
+      around.part = scope.PartOf(op);
+      CategorySet& set = earlier[static_cast<size_t>(around.part)];
+      around.earlier = set;
+      if (const auto gemm = lane.gemm.find(category); gemm != lane.gemm.end())
+        around.last_gemm = gemm->second;
+      if (ops_[op].tail) continue;
+      set |= SetOf(category);
+      lane.previous = SetOf(category);
+      lane.gemm[category] = op;
+      if (!Has(rules_.skips, category)) lane.left = SetOf(category);
+    }
+  }
+
+  /// The categories of all ops.
+  CategorySet LookAhead(const Scope& scope) {
+    struct Lane {
+      CategorySet next = kEndBit, right = kEndBit;
+      uint32_t op = kNone;
+    };
+    std::map<uint32_t, Lane> lanes;
+    std::array<CategorySet, static_cast<size_t>(Part::kCount)> later{};
+    CategorySet all = 0;
+    for (uint32_t op = scope.end; op-- > scope.begin;) {
+      Lane& lane = lanes[ops_[op].lane];
+      const Category category = ops_[op].category;
+      Surroundings& around = around_[op];
+      around.next = lane.next;
+      around.right = lane.right;
+      around.next_op = lane.op;
+      CategorySet& set = later[static_cast<size_t>(around.part)];
+      around.later = set;
+      all |= SetOf(category);
+      if (ops_[op].tail) continue;
+      set |= SetOf(category);
+      lane.next = SetOf(category);
+      lane.op = op;
+      if (!Has(rules_.skips, category)) lane.right = SetOf(category);
+    }
+    return all;
+  }
+
+  RoleOfOp Decide(const Scope& scope, uint32_t op, CategorySet all,
+                  RoleSet earlier) {
+    for (size_t r = 0; r < rules_.rules.size(); ++r) {
+      const RoleRule& rule = rules_.rules[r];
+      if (!Holds(rule, scope, op, all, earlier)) continue;
+      if (rule.match && !matches_.Matches(*rule.match, 2 * r, ops_[op].name))
+        continue;
+      if (rule.attends && !Attends(scope, r)) continue;
+      const auto number = static_cast<uint16_t>(r);
+      if (rule.inherits != Inherits::kLastGemm) return {rule.role, number};
+      if (around_[op].last_gemm != kNone)
+        return {out_[around_[op].last_gemm].role, number};
+    }
+    return {Role::kOther, static_cast<uint16_t>(rules_.rules.size() - 1)};
+  }
+
+  bool Holds(const RoleRule& rule, const Scope& scope, uint32_t op,
+             CategorySet all, RoleSet earlier) const {
+    const LayerOp& of = ops_[op];
+    const Surroundings& around = around_[op];
+    const auto is = [](std::optional<bool> wanted, bool value) {
+      return !wanted || *wanted == value;
+    };
+    if (rule.categories != 0 && !Has(rule.categories, of.category))
+      return false;
+    if (rule.parts != 0 &&
+        (rule.parts >> static_cast<unsigned>(around.part) & 1) == 0)
+      return false;
+    return is(rule.tail, of.tail) && is(rule.draft, scope.draft) &&
+           is(rule.latent, scope.parts.latent) &&
+           rule.previous.HoldsOf(around.previous) &&
+           rule.next.HoldsOf(around.next) && rule.left.HoldsOf(around.left) &&
+           rule.right.HoldsOf(around.right) &&
+           rule.earlier.HoldsOf(around.earlier) &&
+           rule.later.HoldsOf(around.later) && rule.layer.HoldsOf(all) &&
+           (rule.earlier_roles == 0 || (rule.earlier_roles & earlier) != 0) &&
+           (rule.not_earlier_roles & earlier) == 0;
+  }
+
+  /// Whether one of the layer's attention ops matches, looked up once a layer.
+  bool Attends(const Scope& scope, size_t r) {
+    const auto [it, added] = attends_.try_emplace(r, false);
+    for (uint32_t op = scope.begin; added && op < scope.end; ++op)
+      if (ops_[op].category == Category::kAttention)
+        it->second |= matches_.Matches(*rules_.rules[r].attends, 2 * r + 1,
+                                       ops_[op].name);
+    return it->second;
+  }
+
+  std::span<const LayerOp> ops_;
+  const Layers& layers_;
+  const RoleRules& rules_;
+  FamilyMatches matches_;
+  std::map<size_t, bool> attends_;  // by rule, of the scope at hand
+  std::vector<Surroundings> around_;
+  std::vector<RoleOfOp> out_;
+};
+
+}  // namespace
+
+std::vector<RoleOfOp> FindRoles(std::span<const LayerOp> ops,
+                                const Layers& layers,
+                                std::span<const std::string_view> families,
+                                const RoleRules& rules) {
+  return RoleFinder(ops, layers, families, rules).Run();
+}
+
+}  // namespace inferdiff
