@@ -11,6 +11,17 @@ namespace inferdiff {
 
 inline bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
+/// Of the eight characters at `p` the first that is no digit: the lowest sign
+/// bit that is set. 0: all are digits. Little endian.
+inline uint64_t NonDigits(const char* p) {
+  constexpr uint64_t kSigns = 0x8080808080808080U;
+  uint64_t word = 0;
+  std::memcpy(&word, p, sizeof(word));
+  word ^= 0x3030303030303030U;  // digits become 0 to 9
+  // A sign where a byte is 10 or more.
+  return (((word & ~kSigns) + 0x7676767676767676U) | word) & kSigns;
+}
+
 /// The first character at or behind `p` that is no digit. Eight bytes must be
 /// readable behind the last digit.
 inline const char* SkipDigits(const char* p) {
@@ -19,12 +30,7 @@ inline const char* SkipDigits(const char* p) {
     return p;
   }
   while (true) {
-    constexpr uint64_t kSigns = 0x8080808080808080U;
-    uint64_t word = 0;
-    std::memcpy(&word, p, sizeof(word));
-    word ^= 0x3030303030303030U;  // digits become 0 to 9
-    const uint64_t others = (((word & ~kSigns) + 0x7676767676767676U) | word) &
-                            kSigns;  // a sign where a byte is 10 or more
+    const uint64_t others = NonDigits(p);
     if (others != 0) return p + __builtin_ctzll(others) / 8;
     p += 8;
   }

@@ -164,7 +164,7 @@ bool JsonObjects::TakeNext(size_t brace, size_t* at, bool* broken) {
   const size_t end = EndOf(brace, broken);
   if (end != kNowhere) {
     sink_->Take(text_.substr(brace, end - brace));
-    *at = end;
+    *at = sink_->TakeAlike(text_, end, limit_);
   } else if (*broken) {
     counters_->Add(Counter::kMalformedRecord);
     *at = brace + 1;
@@ -180,6 +180,7 @@ WalkEnd JsonObjects::Walk(std::string_view text, size_t from, size_t limit,
                           ImportCounters* counters) {
   using Stop = WalkEnd::Stop;
   text_ = text;
+  limit_ = limit;
   final_ = final;
   nesting_ = nesting;
   counters_ = counters;

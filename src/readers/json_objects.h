@@ -34,6 +34,13 @@ class JsonObjectSink {
   /// What was entered has ended.
   virtual void Leave() = 0;
   virtual void Take(std::string_view object) = 0;
+  /// Behind an object that was taken, at text[at]: takes those that follow it
+  /// and are written like one in front, so that their braces need not be looked
+  /// for, up to the first place at or behind `limit`. Returns where they end.
+  virtual size_t TakeAlike(std::string_view /*text*/, size_t at,
+                           size_t /*limit*/) {
+    return at;
+  }
   /// The first { at or behind `at` where an object to take seems to begin, a
   /// comma or a [ not in front of `at` before it, and that IsNearJson; npos:
   /// none. Behind damage.
@@ -85,6 +92,7 @@ class JsonObjects {
 
   JsonObjectSink* sink_;
   std::string_view text_;
+  size_t limit_ = 0;
   bool final_ = false;
   JsonNesting* nesting_ = nullptr;
   ImportCounters* counters_ = nullptr;

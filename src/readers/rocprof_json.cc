@@ -21,15 +21,21 @@ namespace {
 /// The kinds that the head of the file names, before others start to guess.
 std::shared_ptr<const RocprofObjects::Kinds> KindsInHead(
     const InputFile& file) {
-  constexpr size_t kHead = size_t{4} << 20;
-  const size_t size =
-      static_cast<size_t>(std::min<uint64_t>(file.size(), kHead));
-  std::vector<char> head(size + kTextPadding);
-  const size_t got = file.ReadAt(0, head.data(), size);
+  constexpr size_t kFirst = size_t{64} << 10;
+  constexpr size_t kMost = size_t{4} << 20;
   RocprofObjects objects(nullptr);
   RocprofObjects::State state;
   RocprofStretch stretch;
-  objects.Walk({head.data(), got}, 0, got, false, &state, &stretch);
+  std::vector<char> head;
+  size_t got = 0;
+  size_t at = 0;
+  for (size_t size = kFirst; size <= kMost; size *= 4) {
+    head.resize(size + kTextPadding);
+    got += file.ReadAt(got, head.data() + got, size - got);
+    at = objects.Walk({head.data(), got}, at, got, false, &state, &stretch).at;
+    const bool over = state.kinds && state.array != RocprofArray::kKinds;
+    if (over || got < size) break;
+  }
   return state.kinds;
 }
 

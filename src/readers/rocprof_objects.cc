@@ -41,145 +41,6 @@ RocprofArray ArrayOfKind(std::string_view name) {
 
 using Slot = RocprofSlot;
 
-/// Of any record.
-struct RecordFields {
-  uint64_t kind = 0, operation = 0, kernel = 0;
-  int64_t thread = 0, correlation = 0, start_ns = 0, end_ns = 0;
-  RocprofPlace place;
-  bool has_start = false, has_end = false, out_of_range = false;
-};
-
-/// Of a scalar under `key`, in the object under `parent` or in the record.
-Slot SlotOf(std::string_view parent, std::string_view key) {
-  if (key == "handle") {
-    if (parent == "agent_id" || parent == "src_agent_id") return Slot::kAgent;
-    if (parent == "dst_agent_id") return Slot::kDestination;
-    if (parent == "queue_id") return Slot::kQueue;
-    if (parent == "stream_id") return Slot::kStream;
-  } else if (!parent.empty()) {
-    if (key == "internal") return Slot::kCorrelation;
-    if (key == "kernel_id") return Slot::kKernel;
-  } else {
-    if (key == "start_timestamp") return Slot::kStart;
-    if (key == "end_timestamp") return Slot::kEnd;
-    if (key == "kind") return Slot::kKind;
-    if (key == "operation") return Slot::kOperation;
-    if (key == "thread_id") return Slot::kThread;
-  }
-  return Slot::kNothing;
-}
-
-bool ReadTime(std::string_view text, int64_t* ns, RecordFields* fields) {
-  const bool good = ReadRocprofNumber(text, ns);
-  fields->out_of_range |=
-      !good && text.find_first_not_of("0123456789") == text.npos;
-  return good;
-}
-
-void SetField(Slot slot, std::string_view text, RecordFields* fields) {
-  RocprofPlace& place = fields->place;
-  switch (slot) {
-    case Slot::kNothing:
-      break;
-    case Slot::kKind:
-      ReadRocprofNumber(text, &fields->kind);
-      break;
-    case Slot::kOperation:
-      ReadRocprofNumber(text, &fields->operation);
-      break;
-    case Slot::kThread:
-      ReadRocprofNumber(text, &fields->thread);
-      break;
-    case Slot::kCorrelation:
-      ReadRocprofNumber(text, &fields->correlation);
-      break;
-    case Slot::kStart:
-      fields->has_start = ReadTime(text, &fields->start_ns, fields);
-      break;
-    case Slot::kEnd:
-      fields->has_end = ReadTime(text, &fields->end_ns, fields);
-      break;
-    case Slot::kKernel:
-      ReadRocprofNumber(text, &fields->kernel);
-      break;
-    case Slot::kAgent:
-      ReadRocprofNumber(text, &place.agent);
-      break;
-    case Slot::kDestination:
-      ReadRocprofNumber(text, &place.destination);
-      break;
-    case Slot::kQueue:
-      ReadRocprofNumber(text, &place.queue);
-      break;
-    case Slot::kStream:
-      place.has_stream = ReadRocprofNumber(text, &place.stream);
-      break;
-  }
-}
-
-/// The number, of one to eighteen digits, at `p`; empty where there is none.
-std::string_view ShortNumberAt(const char* p) {
-  constexpr ptrdiff_t kMost = 18;
-  const char* const end = SkipDigits(p);
-  return {p, static_cast<size_t>(end - p > kMost ? 0 : end - p)};
-}
-
-/// A record written as the last one was: whole numbers, and the same text
-/// around them.
-bool ReadByLayout(const RocprofLayout& layout, std::string_view text,
-                  RecordFields* fields) {
-  if (layout.count == 0) return false;
-  const char* p = text.data();
-  const char* const end = p + text.size();
-  for (size_t i = 0; i < layout.count; ++i) {
-    const RocprofLayout::Value& value = layout.values[i];
-    if (!value.before.Matches(p)) return false;
-    p += value.before.size();
-    if (p >= end) return false;
-    const std::string_view number = ShortNumberAt(p);
-    if (number.empty()) return false;
-    if (value.field != Slot::kNothing) SetField(value.field, number, fields);
-    p += number.size();
-  }
-  return layout.tail.Matches(p) && p + layout.tail.size() == end;
-}
-
-/// Member by member; the layout is learned where others failed to fit for long.
-bool ReadSlowly(std::string_view text, RocprofLayout* layout,
-                RecordFields* fields) {
-  const bool learn = layout->Learns();
-  if (learn) layout->Begin();
-  const char* from = text.data();  // behind the last value
-  bool plain = true;
-  const bool good =
-      ForEachField(text, [&](std::string_view parent, std::string_view key,
-                             std::string_view value, bool) {
-        const Slot slot = SlotOf(parent, key);
-        SetField(slot, value, fields);
-        if (!learn) return;
-        // In quotes, or an array: the number is not all of it.
-        plain &= ShortNumberAt(value.data()).size() == value.size() &&
-                 !value.empty() && value.data()[-1] != '"';
-        layout->Add({from, static_cast<size_t>(value.data() - from)}, slot);
-        from = value.data() + value.size();
-      });
-  if (learn && good && plain) {
-    const char* const end = text.data() + text.size();
-    layout->End({from, static_cast<size_t>(end - from)});
-  }
-  return good;
-}
-
-bool ReadRecord(std::string_view text, RocprofLayout* layout,
-                RecordFields* fields) {
-  if (ReadByLayout(*layout, text, fields)) {
-    layout->misses = 0;
-    return true;
-  }
-  *fields = {};
-  return ReadSlowly(text, layout, fields);
-}
-
 /// Moves `text` behind `key` and the number behind that. False: there is
 /// something else.
 bool SkipMember(std::string_view key, std::string_view* text,
@@ -244,15 +105,17 @@ size_t RocprofObjects::Guess(std::string_view text, size_t from,
   const size_t before =
       comma == text.npos ? comma : LastJsonBefore(text, comma);
   uint64_t kind = ~uint64_t{0};
+  RocprofArray array = RocprofArray::kOther;
   ForEachField(text.substr(brace), [&](std::string_view, std::string_view key,
                                        std::string_view value, bool) {
     if (key == "kind") ReadRocprofNumber(value, &kind);
-    return key == "size";  // the kind comes next
+    if (key == "kernel_id") array = RocprofArray::kSymbols;
+    return key == "size";  // what tells comes next
   });
   state->kinds = kinds_;
   state->open = true;
-  state->array = kinds_ && kind < kinds_->size() ? (*kinds_)[kind]->array
-                                                 : RocprofArray::kOther;
+  state->array =
+      kinds_ && kind < kinds_->size() ? (*kinds_)[kind]->array : array;
   return before == text.npos ? before : before + 1;
 }
 
@@ -452,29 +315,36 @@ uint32_t RocprofObjects::ThreadNumber(int64_t thread) {
 bool RocprofObjects::TakeOp(std::string_view text, bool is_copy) {
   RocprofOrdinals& passed = stretch_->passed;
   const uint64_t ordinal = is_copy ? passed.copies++ : passed.kernels++;
-  RecordFields fields;
-  if (!ReadRecord(text, &layouts_[is_copy ? 1 : 0], &fields)) return false;
+  RocprofFields fields;
+  if (!ReadRocprofRecord(text, &layouts_[is_copy ? 1 : 0], &fields))
+    return false;
+  KeepOp(fields, is_copy, ordinal);
+  return true;
+}
+
+void RocprofObjects::KeepOp(const RocprofFields& fields, bool is_copy,
+                            uint64_t ordinal) {
   ImportCounters& counters = stretch_->counters;
-  if (!fields.has_start || !fields.has_end) {
+  if (!fields.Has(Slot::kStart) || !fields.Has(Slot::kEnd)) {
     counters.Add(fields.out_of_range ? Counter::kTimeOutOfRange
                                      : Counter::kMissingField);
-    return true;
+    return;
   }
-  if (fields.start_ns == 0) counters.Add(Counter::kClampedStart);
-  fields.place.is_copy = is_copy;
   TraceSink::Op op;
-  op.start_ns = fields.start_ns;
-  op.end_ns = fields.end_ns;
-  op.correlation = fields.correlation;
+  op.start_ns = fields.Signed(Slot::kStart);
+  op.end_ns = fields.Signed(Slot::kEnd);
+  if (op.start_ns == 0) counters.Add(Counter::kClampedStart);
+  op.correlation = fields.Signed(Slot::kCorrelation);
   op.ordinal = ordinal;
-  op.lane = PlaceNumber(fields.place);
+  op.lane = PlaceNumber({fields[Slot::kAgent], fields[Slot::kDestination],
+                         fields[Slot::kQueue], fields[Slot::kStream],
+                         fields.Has(Slot::kStream), is_copy});
   if (is_copy) op.kind = OpKind::kMemcpy;
-  op.name =
-      is_copy
-          ? RocprofCodeOf(fields.kind, fields.operation)
-          : static_cast<NameId>(std::min(fields.kernel, kMostRocprofSymbols));
+  op.name = is_copy
+                ? RocprofCodeOf(fields[Slot::kKind], fields[Slot::kOperation])
+                : static_cast<NameId>(
+                      std::min(fields[Slot::kKernel], kMostRocprofSymbols));
   (is_copy ? copies_ : ops_).push_back(op);
-  return true;
 }
 
 /// Whether a call of this kind and operation is of interest, as far as that is
@@ -488,24 +358,58 @@ bool RocprofObjects::IsKept(uint64_t kind, uint64_t operation) const {
 bool RocprofObjects::TakeCall(std::string_view text, bool is_range) {
   RocprofOrdinals& passed = stretch_->passed;
   const uint64_t ordinal = is_range ? passed.ranges++ : passed.calls++;
-  RecordFields fields;
+  RocprofLayout& layout = layouts_[is_range ? 3 : 2];
   // Most calls launch nothing: what they are stands in front.
-  if (!is_range && ReadHead(text, &fields.kind, &fields.operation) &&
-      !IsKept(fields.kind, fields.operation)) {
+  uint64_t kind = 0;
+  uint64_t operation = 0;
+  if (!is_range && layout.count > 0 && ReadHead(text, &kind, &operation) &&
+      !IsKept(kind, operation)) {
     return true;
   }
-  if (!ReadRecord(text, &layouts_[is_range ? 3 : 2], &fields)) return false;
-  if (!is_range && !IsKept(fields.kind, fields.operation)) return true;
-  if (!fields.has_start || !fields.has_end) return true;
-  TraceSink::Call call;
-  call.start_ns = fields.start_ns;
-  call.end_ns = fields.end_ns;
-  call.correlation = fields.correlation;
-  call.ordinal = ordinal;
-  call.name = RocprofCodeOf(fields.kind, fields.operation);
-  call.thread = ThreadNumber(fields.thread);
-  (is_range ? ranges_ : calls_).push_back(call);
+  RocprofFields fields;
+  if (!ReadRocprofRecord(text, &layout, &fields)) return false;
+  KeepCall(fields, is_range, ordinal);
   return true;
+}
+
+void RocprofObjects::KeepCall(const RocprofFields& fields, bool is_range,
+                              uint64_t ordinal) {
+  const uint64_t kind = fields[Slot::kKind];
+  const uint64_t operation = fields[Slot::kOperation];
+  if (!is_range && !IsKept(kind, operation)) return;
+  if (!fields.Has(Slot::kStart) || !fields.Has(Slot::kEnd)) return;
+  TraceSink::Call call;
+  call.start_ns = fields.Signed(Slot::kStart);
+  call.end_ns = fields.Signed(Slot::kEnd);
+  call.correlation = fields.Signed(Slot::kCorrelation);
+  call.ordinal = ordinal;
+  call.name = RocprofCodeOf(kind, operation);
+  call.thread = ThreadNumber(fields.Signed(Slot::kThread));
+  (is_range ? ranges_ : calls_).push_back(call);
+}
+
+/// Records of one array follow each other by a comma alone.
+size_t RocprofObjects::TakeAlike(std::string_view text, size_t at,
+                                 size_t limit) {
+  const bool is_call = taken_ == RocprofArray::kCalls;
+  const bool is_copy = taken_ == RocprofArray::kCopies;
+  if (!is_call && !is_copy && taken_ != RocprofArray::kKernels) return at;
+  const RocprofLayout& layout = layouts_[is_call ? 2 : is_copy ? 1 : 0];
+  RocprofOrdinals& passed = stretch_->passed;
+  const char* const end = text.data() + text.size();
+  while (at < std::min(limit, text.size()) && text[at] == ',') {
+    RocprofFields fields;
+    const char* const behind =
+        ReadRocprofByLayout(layout, text.data() + at + 1, end, &fields);
+    if (behind == nullptr) break;
+    at = static_cast<size_t>(behind - text.data());
+    if (is_call) {
+      KeepCall(fields, false, passed.calls++);
+    } else {
+      KeepOp(fields, is_copy, is_copy ? passed.copies++ : passed.kernels++);
+    }
+  }
+  return at;
 }
 
 }  // namespace inferdiff

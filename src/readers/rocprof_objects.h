@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "readers/json_objects.h"
+#include "readers/rocprof_fields.h"
 #include "readers/rocprof_records.h"
-#include "readers/text_layout.h"
 
 namespace inferdiff {
 
@@ -43,23 +43,6 @@ struct RocprofKind {
 };
 /// False: the object is malformed.
 bool ParseRocprofKind(std::string_view text, RocprofKind* kind);
-
-/// What a number of a record is.
-enum class RocprofSlot : uint8_t {
-  kNothing,  // nobody asks
-  kKind,
-  kOperation,
-  kThread,
-  kCorrelation,
-  kStart,
-  kEnd,
-  kKernel,
-  kAgent,  // of a copy the source
-  kDestination,
-  kQueue,
-  kStream,
-};
-using RocprofLayout = ValuesLayout<RocprofSlot>;
 
 /// Handles of agents, queue and stream of an op; of a copy the agents are
 /// source and destination.
@@ -148,6 +131,7 @@ class RocprofObjects : private JsonObjectSink {
   bool Enter(std::string_view text, size_t brace) override;
   void Leave() override { state_->open = false; }
   void Take(std::string_view object) override;
+  size_t TakeAlike(std::string_view text, size_t at, size_t limit) override;
   size_t FindStart(std::string_view text, size_t at) const override;
 
   void SetArray(std::string_view key);
@@ -156,6 +140,8 @@ class RocprofObjects : private JsonObjectSink {
   bool TakeSymbol(std::string_view text);
   bool TakeOp(std::string_view text, bool is_copy);
   bool TakeCall(std::string_view text, bool is_range);
+  void KeepOp(const RocprofFields& fields, bool is_copy, uint64_t ordinal);
+  void KeepCall(const RocprofFields& fields, bool is_range, uint64_t ordinal);
   bool IsKept(uint64_t kind, uint64_t operation) const;
   uint32_t PlaceNumber(const RocprofPlace& place);
   uint32_t ThreadNumber(int64_t thread);

@@ -64,6 +64,21 @@ TEST(RocprofJson, ReadsTheSameInAnyBlocks) {
   EXPECT_EQ(outcome.find("truncated"), outcome.npos);
 }
 
+/// Records are told by the text of those in front, which may seem to go on
+/// behind the end of the file in what was read there before.
+TEST(RocprofJson, EndsWithinAnyRecord) {
+  size_t first = 0;
+  const std::string text = FileOf(6, &first);
+  const size_t record = Record(0).size() + 1;
+  std::string filled = text;
+  filled.insert(first, Record(0) + "," + std::string(400, '7') + ",");
+  for (size_t cut = first + 4 * record; cut < first + 5 * record; ++cut) {
+    const std::string outcome = OneOutcome(text.substr(0, cut));
+    EXPECT_EQ(CountOps(outcome), cut + 1 == first + 5 * record ? 5U : 4U);
+    OneOutcome(filled.substr(0, cut + record + 402));
+  }
+}
+
 /// Numbers are compared with the records in front.
 TEST(RocprofJson, RecordsOfManyForms) {
   const auto replaced = [](std::string text, const std::string& from,
