@@ -44,8 +44,8 @@ Usage: inferdiff compare [OPTION]... A... -- B...
                        shape with most steps)
       --device N       take this device of a file with several; N,M for A and B
                        (default: the one with most busy time)
-      --rank N         take this rank of a file that was merged from several;
-                       N,M for A and B (default: the one with most busy time)
+      --rank N         take this rank: its file of several, or its part of one
+                       that was merged; N,M for A and B (default: all)
 )";
 
 struct CompareArguments {

@@ -108,14 +108,15 @@ void DumpHost(const Trace& trace, TextPieces& lines) {
 }
 
 int Run(const DumpArguments& arguments) {
-  ExpectOneTrace("dump", arguments.paths);
+  ExpectTraces("dump", arguments.paths);
   Outputs outputs(arguments.common, arguments.paths, {Format::kTsv});
+  DeviceChoice device = arguments.device;
+  const std::string path = OneFile("dump", arguments.paths, outputs, &device);
   const Rules rules = LoadRules(arguments.common);
   const LoadedTrace loaded = [&] {
     Progress progress(1);
-    return LoadTrace(
-        arguments.paths[0], rules,
-        {arguments.common.threads, arguments.device, progress.ForFile(0)});
+    return LoadTrace(path, rules,
+                     {arguments.common.threads, device, progress.ForFile(0)});
   }();
   outputs.Write([&](Format, const TerminalStyle&, const TextSink& sink) {
     TextPieces lines(sink);

@@ -61,40 +61,54 @@ Document ExplainStep(const LoadedTrace& loaded, const RuleSet& rules,
                                  FindStep(loaded, rules, number));
 }
 
-Document Explain(const OneTraceOptions& options, const std::string& what,
-                 const Rules& rules) {
-  const std::string subject = what.substr(0, what.find(':'));
-  const std::string object =
-      subject.size() < what.size() ? what.substr(subject.size() + 1) : "";
-  if (object.empty() ||
-      (subject != "kernel" && subject != "step" && subject != "gap")) {
+/// "kernel:all_reduce" -> both halves.
+struct Subject {
+  std::string kind, object;
+};
+
+Subject SubjectOf(const std::string& what) {
+  Subject subject{what.substr(0, what.find(':')), ""};
+  if (subject.kind.size() < what.size())
+    subject.object = what.substr(subject.kind.size() + 1);
+  if (subject.object.empty() ||
+      (subject.kind != "kernel" && subject.kind != "step" &&
+       subject.kind != "gap")) {
     FailUsage(fmt::format("'{}' is nothing to explain", Printable(what)),
               "write kernel:NAME, step:N or gap:ROW");
   }
-  if (subject == "gap") {
+  return subject;
+}
+
+Document Explain(const OneTraceOptions& options, const Subject& subject,
+                 const Rules& rules) {
+  if (subject.kind == "gap") {
     const LedgerResult ledger = AccountOne(options, rules);
-    const auto row = LedgerRowByName(object);
+    const auto row = LedgerRowByName(subject.object);
     if (!row) {
       FailUsage(
-          fmt::format("the ledger has no row '{}'", Printable(object)),
+          fmt::format("the ledger has no row '{}'", Printable(subject.object)),
           fmt::format("write gap:ROW with one of: {}", LedgerRowNames(ledger)));
     }
     return RowExplanationDocument(ledger, *row);
   }
   const LoadedTrace loaded = LoadOne(options, rules);
-  return subject == "kernel" ? ExplainKernel(loaded, rules.get(), object)
-                             : ExplainStep(loaded, rules.get(), object);
+  return subject.kind == "kernel"
+             ? ExplainKernel(loaded, rules.get(), subject.object)
+             : ExplainStep(loaded, rules.get(), subject.object);
 }
 
-int Run(const OneTraceOptions& options) {
-  if (options.paths.size() != 2) {
+int Run(OneTraceOptions options) {
+  if (options.paths.size() < 2) {
     FailUsage("`inferdiff explain` takes a trace and what to explain",
               "write `inferdiff explain TRACE kernel:NAME`, step:N or gap:ROW");
   }
-  Outputs outputs(options.common, {options.paths[0]},
+  const Subject what = SubjectOf(options.paths.back());
+  options.paths.pop_back();
+  Outputs outputs(options.common, options.paths,
                   {Format::kTerminal, Format::kMarkdown});
+  options.paths = {OneFile("explain", options.paths, outputs, &options.device)};
   const Rules rules = LoadRules(options.common);
-  const Document document = Explain(options, options.paths[1], rules);
+  const Document document = Explain(options, what, rules);
   WriteReport(outputs, {[&] { return document; }, {}, {}});
   return 0;
 }

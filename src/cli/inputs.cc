@@ -2,6 +2,7 @@
 #include "cli/inputs.h"
 
 #include <fmt/core.h>
+#include <fnmatch.h>
 #include <glob.h>
 
 #include <algorithm>
@@ -104,7 +105,7 @@ void AddFolder(const std::string& folder, bool inner, std::vector<Found>* found,
       continue;
     }
     if (IsNoRank(name) || !LooksLikeTrace(entry)) {
-      passed_over->push_back(name);
+      passed_over->push_back(entry);
       continue;
     }
     found->push_back({entry, FactsOfFileName(entry), true});
@@ -118,7 +119,7 @@ void DropLedgersBesideTraces(size_t first, std::vector<Found>* found,
   const auto is_ledger = [](const Found& file) { return file.ledger; };
   if (std::all_of(begin, found->end(), is_ledger)) return;
   for (auto it = begin; it != found->end(); ++it)
-    if (it->ledger) passed_over->push_back(NameOf(it->path));
+    if (it->ledger) passed_over->push_back(it->path);
   found->erase(std::remove_if(begin, found->end(), is_ledger), found->end());
 }
 
@@ -195,12 +196,49 @@ bool AreLedgers(const std::vector<Found>& found) {
             "on one side and traces on the other");
 }
 
+/// Paths of one capture's files, by run and stage.
+using Captures =
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>>;
+
+/// "run/a-TP-*-DECODE.json" for what two names have in common at their ends.
+std::string PatternOf(const std::vector<std::string>& paths) {
+  std::string head = paths[0], tail = paths[0];
+  for (const std::string& path : paths) {
+    head.erase(
+        std::mismatch(head.begin(), head.end(), path.begin(), path.end()).first,
+        head.end());
+    const auto apart =
+        std::mismatch(tail.rbegin(), tail.rend(), path.rbegin(), path.rend());
+    tail.erase(tail.begin(), apart.first.base());
+  }
+  return IsPattern(head + tail) ? "" : head + "*" + tail;
+}
+
+/// How to name the largest capture: by its one file, by a pattern that fits all
+/// of its files and no others, or in words.
+std::string HowToName(const Captures& captures) {
+  const std::vector<std::string>* largest = &captures.begin()->second;
+  for (const auto& [key, paths] : captures)
+    if (paths.size() > largest->size()) largest = &paths;
+  if (largest->size() == 1)
+    return fmt::format("name one capture's files, such as '{}'", (*largest)[0]);
+  const std::string pattern = PatternOf(*largest);
+  size_t fitting = 0;
+  for (const auto& [key, paths] : captures) {
+    for (const std::string& path : paths)
+      fitting += fnmatch(pattern.c_str(), path.c_str(), FNM_PATHNAME) == 0;
+  }
+  if (pattern.empty() || fitting != largest->size())
+    return "name one capture's files";
+  return fmt::format("name one capture's files, such as '{}'", pattern);
+}
+
 /// What a folder holds must be one capture: ranks of two would be summed up.
 void ExpectOneCapture(const std::vector<Found>& found) {
-  std::map<std::pair<std::string, std::string>, std::string> captures;
+  Captures captures;
   for (const Found& file : found) {
     if (!file.from_folder) continue;
-    captures.emplace(std::pair(file.facts.run, file.facts.stage), file.path);
+    captures[{file.facts.run, file.facts.stage}].push_back(file.path);
   }
   // Files that differ in a number only, such as a time or a process id, are
   // ranks where each names another rank.
@@ -220,15 +258,14 @@ void ExpectOneCapture(const std::vector<Found>& found) {
   }
   if (captures.size() < 2 || (distinct && stages.size() < 2)) return;
   std::string examples;
-  for (const auto& [key, path] : captures) {
-    examples += (examples.empty() ? "" : ", ") + NameOf(path);
+  for (const auto& [key, paths] : captures) {
+    examples += (examples.empty() ? "" : ", ") + NameOf(paths[0]);
     if (examples.size() > 200) break;
   }
   throw InputError(
       "several-captures", fs::path(found[0].path).parent_path().string(),
       "the folder holds traces of several captures or stages: " + examples,
-      "name one capture's files with a pattern, such as '" +
-          (fs::path(found[0].path).parent_path() / "*DECODE*").string() + "'");
+      HowToName(captures));
 }
 
 /// Ranks by name: "rank3" where all have one, else tensor-parallel ranks
@@ -305,36 +342,73 @@ std::string LabelOfSet(const std::vector<std::string>& words,
   return common.empty() ? LabelOf(set.files[0].path) : common;
 }
 
+/// "a, b, c and 5 more"
+std::string ListOfNames(const std::vector<std::string>& names) {
+  constexpr size_t kNamed = 3;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kNamed); ++i)
+    text += (i == 0 ? "" : ", ") + Printable(names[i]);
+  if (names.size() > kNamed)
+    text += fmt::format(" and {} more", names.size() - kNamed);
+  return text;
+}
+
 }  // namespace
 
 InputSet ExpandInputs(const std::vector<std::string>& words) {
   InputSet set;
   std::vector<Found> found;
-  for (const std::string& word : words) AddWord(word, &found, &set.passed_over);
+  std::vector<std::string> passed_over;
+  for (const std::string& word : words) AddWord(word, &found, &passed_over);
   set.ledgers = AreLedgers(found);
   if (!set.ledgers) JoinRuns(&found);
   RefuseDoubles(found);
   if (set.ledgers) {
     for (const Found& file : found) set.files.push_back({file.path, {}});
-    return set;
+  } else {
+    ExpectOneCapture(found);
+    NumberRanks(found, &set);
+    set.label = LabelOfSet(words, set);
   }
-  ExpectOneCapture(found);
-  NumberRanks(found, &set);
-  set.label = LabelOfSet(words, set);
+  // The set-up of a capture is read, from beside its first trace.
+  const fs::path set_up =
+      fs::path(set.files[0].path).parent_path() / "server_args.json";
+  for (const std::string& path : passed_over)
+    if (set.ledgers || path != set_up) set.passed_over.push_back(NameOf(path));
   return set;
+}
+
+void KeepRank(InputSet* set, std::optional<int64_t>* rank) {
+  if (!*rank || set->files.size() == 1 || !set->files[0].rank) return;
+  const auto chosen = std::find_if(
+      set->files.begin(), set->files.end(),
+      [&](const InputFileName& file) { return file.rank == *rank; });
+  if (chosen == set->files.end()) {
+    throw InputError(
+        "no-rank", "",
+        fmt::format("rank {} is not among the files: {}", **rank,
+                    NamesOf(set->files)),
+        fmt::format("the first is rank {}, the last rank {}",
+                    *set->files.front().rank, *set->files.back().rank));
+  }
+  const InputFileName file = *chosen;
+  set->files = {file};
+  set->label = LabelOf(file.path);
+  rank->reset();
+}
+
+std::string NamesOf(const std::vector<InputFileName>& files) {
+  std::vector<std::string> names;
+  for (const InputFileName& file : files) names.push_back(NameOf(file.path));
+  return ListOfNames(names);
 }
 
 void SayPassedOver(const InputSet& set) {
   if (set.passed_over.empty()) return;
-  std::string names;
-  constexpr size_t kNamed = 3;
-  for (size_t i = 0; i < set.passed_over.size() && i < kNamed; ++i)
-    names += (i == 0 ? "" : ", ") + Printable(set.passed_over[i]);
-  if (set.passed_over.size() > kNamed)
-    names += fmt::format(" and {} more", set.passed_over.size() - kNamed);
   WriteMessage(fmt::format(
       "inferdiff: {} of the folder passed over, not a rank's trace: {}\n",
-      Plural(static_cast<int64_t>(set.passed_over.size()), "file"), names));
+      Plural(static_cast<int64_t>(set.passed_over.size()), "file"),
+      ListOfNames(set.passed_over)));
 }
 
 }  // namespace inferdiff

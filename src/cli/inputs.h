@@ -33,6 +33,13 @@ struct InputSet {
 /// that the user says which; "usage" for traces and ledgers together.
 InputSet ExpandInputs(const std::vector<std::string>& words);
 
+/// Of several files that are ranks by their names, leaves the one of `rank`,
+/// which has then done its work and is reset. Throws InputError "no-rank".
+void KeepRank(InputSet* set, std::optional<int64_t>* rank);
+
+/// "a-TP-0.json, a-TP-1.json, a-TP-2.json and 5 more"
+std::string NamesOf(const std::vector<InputFileName>& files);
+
 /// Says on stderr which files of folders were passed over, if any.
 void SayPassedOver(const InputSet& set);
 

@@ -27,16 +27,18 @@ struct KernelsArguments {
   int64_t top = 1'000'000;
 };
 
-int Run(const KernelsArguments& arguments) {
-  const CommonOptions& common = arguments.trace.common;
-  ExpectOneTrace("kernels", arguments.trace.paths);
+int Run(KernelsArguments arguments) {
+  OneTraceOptions& trace = arguments.trace;
+  const CommonOptions& common = trace.common;
+  ExpectTraces("kernels", trace.paths);
   KernelsChoice choice;
   choice.top = static_cast<size_t>(arguments.top);
   if (!arguments.category.empty())
     choice.categories = CategoryOption(arguments.category).members;
-  Outputs outputs(common, arguments.trace.paths, kAllFormats);
+  Outputs outputs(common, trace.paths, kAllFormats);
+  trace.paths = {OneFile("kernels", trace.paths, outputs, &trace.device)};
   const Rules rules = LoadRules(common);
-  const LedgerResult ledger = AccountOne(arguments.trace, rules);
+  const LedgerResult ledger = AccountOne(trace, rules);
   WriteReport(outputs, {[&] { return KernelsDocument(ledger, choice); },
                         [&](const TextSink& sink) {
                           WriteKernelsJson(ledger, choice, sink);

@@ -19,31 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The first file in there that looks like a trace, for the message.
-std::string ExampleIn(const std::string& folder) {
-  std::string first;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end;
-       it.increment(error)) {
-    const std::string name = it->path().filename().string();
-    if (name.find(".json") == std::string::npos) continue;
-    if (first.empty() || name < first) first = name;
-  }
-  return first.empty() ? "" : (fs::path(folder) / first).string();
-}
-
-void RefuseDirectory(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) return;
-  const std::string example = ExampleIn(path);
-  throw InputError(
-      "is-directory", path,
-      "this is a directory; a trace of one rank is a file",
-      example.empty()
-          ? "name one rank's trace file"
-          : fmt::format("name one rank's file, such as {}", example));
-}
-
 void RefuseLedger(const std::string& path) {
   if (!IsLedgerFile(path)) return;
   throw InputError("is-ledger", path, "this is a ledger file, not a trace",
@@ -160,7 +135,6 @@ Rules LoadRules(const CommonOptions& options) {
 
 LoadedTrace LoadTrace(const std::string& path, const Rules& rules,
                       const LoadOptions& options) {
-  RefuseDirectory(path);
   RefuseLedger(path);
   return Naming(path, [&] {
     LoadedTrace loaded;

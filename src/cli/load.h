@@ -42,8 +42,8 @@ using Rules = std::shared_future<RuleSet>;
 /// Throws InputError: "cannot-read", "bad-rules".
 Rules LoadRules(const CommonOptions& options);
 
-/// Throws InputError: what ReadTrace throws, and "is-directory", "no-device",
-/// "no-rank", "is-ledger".
+/// Throws InputError: what ReadTrace throws, and "no-device", "no-rank",
+/// "is-ledger".
 LoadedTrace LoadTrace(const std::string& path, const Rules& rules,
                       const LoadOptions& options);
 

@@ -95,6 +95,7 @@ SideLoader::SideLoader(const std::vector<std::string>& words,
     LoadLedgers();
     return;
   }
+  KeepRank(&inputs_, &options_.device.rank);
   LoadOptions first = options_;
   if (options_.progress) {
     first.progress = [this](double share) {

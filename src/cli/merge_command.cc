@@ -24,6 +24,8 @@ Usage: inferdiff merge [OPTION]... LEDGER...
                        doubtful (default: off)
 )";
 
+constexpr std::string_view kHelpHelp = "  -h, --help           this text\n";
+
 struct MergeArguments {
   CommonOptions common;
   std::vector<std::string> words;
@@ -50,7 +52,8 @@ int Run(const MergeArguments& arguments) {
 
 Command AddMerge(CLI::App& root) {
   const auto arguments = std::make_shared<MergeArguments>();
-  CLI::App* app = AddSubcommand(root, "merge", {kHelp, kLedgerFormatHelp});
+  CLI::App* app =
+      AddSubcommand(root, "merge", {kHelp, kLedgerFormatHelp, kHelpHelp});
   AddPositionals(*app, arguments->words);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   AddFlag(*app, "--strict", arguments->common.strict);

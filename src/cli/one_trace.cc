@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/one_trace.h"
 
+#include <fmt/core.h>
+
+#include "cli/inputs.h"
 #include "cli/progress.h"
 
 namespace inferdiff {
@@ -24,6 +27,21 @@ CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
   AddFormatOptions(*app, options.common);
   AddReadOptions(*app, options.common);
   return app;
+}
+
+std::string OneFile(const std::string& command,
+                    const std::vector<std::string>& words,
+                    const Outputs& outputs, DeviceChoice* device) {
+  InputSet set = ExpandInputs(words);
+  outputs.RefuseInputs(set);
+  const bool have_ranks = set.files[0].rank.has_value();
+  KeepRank(&set, &device->rank);
+  if (set.files.size() == 1) return set.files[0].path;
+  FailUsage(fmt::format("{} traces are named; `inferdiff {}` takes one: {}",
+                        set.files.size(), command, NamesOf(set.files)),
+            fmt::format("name one rank's file{}; for two sides: `inferdiff "
+                        "compare A -- B`",
+                        have_ranks ? ", or choose with --rank N" : ""));
 }
 
 LoadedTrace LoadOne(const OneTraceOptions& options, const Rules& rules) {

@@ -22,7 +22,7 @@ namespace inferdiff {
 
 struct OneTraceOptions {
   CommonOptions common;
-  std::vector<std::string> paths;
+  std::vector<std::string> paths;  // as named; one for those below
   std::optional<int64_t> group;
   DeviceChoice device;
 };
@@ -34,6 +34,14 @@ extern const std::string_view kGroupHelp;  // of --group
 CLI::App* AddOneTrace(CLI::App& root, const std::string& name,
                       std::string_view help, std::string_view format_help,
                       OneTraceOptions& options);
+
+/// The one trace file that the words stand for; of a rank set the file of
+/// --rank, which then need not name the rank itself. No output may replace what
+/// they stand for. Throws what ExpandInputs throws, and InputError "usage" with
+/// the files to choose from, "no-rank".
+std::string OneFile(const std::string& command,
+                    const std::vector<std::string>& words,
+                    const Outputs& outputs, DeviceChoice* device);
 
 LoadedTrace LoadOne(const OneTraceOptions& options, const Rules& rules);
 LedgerResult AccountOne(const OneTraceOptions& options, const Rules& rules);

@@ -102,8 +102,8 @@ const std::string_view kReadHelp =
 const std::string_view kDeviceHelp =
     R"(      --device N       take this device of a file with several (default: the
                        one with most busy time)
-      --rank N         take this rank of a file that was merged from several
-                       (default: the one with most busy time)
+      --rank N         take this rank: its file of several, or its part of one
+                       that was merged (default: the one with most busy time)
 )";
 
 const std::string_view kFormatHelp =
@@ -282,17 +282,6 @@ void ExpectTraces(const std::string& command,
   FailUsage("no trace is named",
             fmt::format("write `inferdiff {} TRACE`; see `inferdiff {} --help`",
                         command, command));
-}
-
-void ExpectOneTrace(const std::string& command,
-                    const std::vector<std::string>& paths) {
-  ExpectTraces(command, paths);
-  if (paths.size() > 1) {
-    FailUsage(
-        fmt::format("{} traces are named; `inferdiff {}` takes one",
-                    paths.size(), command),
-        "name one rank's file; for two sides: `inferdiff compare A -- B`");
-  }
 }
 
 }  // namespace inferdiff

@@ -83,8 +83,4 @@ CategoryGroup CategoryOption(const std::string& id);
 void ExpectTraces(const std::string& command,
                   const std::vector<std::string>& paths);
 
-/// Exactly one trace; a usage error that says what to write instead.
-void ExpectOneTrace(const std::string& command,
-                    const std::vector<std::string>& paths);
-
 }  // namespace inferdiff

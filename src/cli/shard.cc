@@ -29,29 +29,40 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
+/// "3/64" -> its numbers, if that is a share.
+std::optional<Shard> TryParse(std::string_view share) {
+  const size_t slash = share.find('/');
+  if (slash == share.npos) return std::nullopt;
+  const auto index = Number(share.substr(0, slash));
+  const auto count = Number(share.substr(slash + 1));
+  if (!index || !count || *index >= *count || *count > kMostShards)
+    return std::nullopt;
+  return Shard{*index, *count};
+}
+
+Shard ShardOfTask() {
+  const std::string task = Environment("SLURM_PROCID");
+  const std::string tasks = Environment("SLURM_NTASKS");
+  if (task.empty() || tasks.empty()) {
+    FailUsage("--shard auto finds no SLURM_PROCID and SLURM_NTASKS",
+              "run it with srun, or say the share: --shard 3/64");
+  }
+  if (const auto shard = TryParse(task + "/" + tasks)) return *shard;
+  FailUsage(
+      fmt::format("--shard auto: SLURM_PROCID={} is no task of "
+                  "SLURM_NTASKS={}: tasks have numbers from 0 to "
+                  "SLURM_NTASKS - 1",
+                  Printable(task), Printable(tasks)),
+      "run it with srun, which sets both, or say the share: --shard 3/64");
+}
+
 }  // namespace
 
 Shard ParseShard(const std::string& text) {
-  std::string share = text;
-  if (text == "auto") {
-    const std::string task = Environment("SLURM_PROCID");
-    const std::string tasks = Environment("SLURM_NTASKS");
-    if (task.empty() || tasks.empty()) {
-      FailUsage("--shard auto finds no SLURM_PROCID and SLURM_NTASKS",
-                "run it with srun, or say the share: --shard 3/64");
-    }
-    share = task + "/" + tasks;
-  }
-  const std::string_view view = share;
-  const size_t slash = share.find('/');
-  const auto index = Number(view.substr(0, slash));
-  const auto count =
-      slash == share.npos ? std::nullopt : Number(view.substr(slash + 1));
-  if (!index || !count || *index >= *count || *count > kMostShards) {
-    FailUsage(fmt::format("--shard '{}' is no share", Printable(share)),
-              "write K/N with K from 0 to N-1, such as 3/64, or auto");
-  }
-  return {*index, *count};
+  if (text == "auto") return ShardOfTask();
+  if (const auto shard = TryParse(text)) return *shard;
+  FailUsage(fmt::format("--shard '{}' is no share", Printable(text)),
+            "write K/N with K from 0 to N-1, such as 3/64, or auto");
 }
 
 std::string FileNameOf(const Shard& shard) {

@@ -31,9 +31,10 @@ std::optional<StepLayers> LayersOf(const LoadedTrace& loaded,
                       step);
 }
 
-int Run(const OneTraceOptions& options) {
-  ExpectOneTrace("steps", options.paths);
+int Run(OneTraceOptions options) {
+  ExpectTraces("steps", options.paths);
   Outputs outputs(options.common, options.paths, kAllFormats);
+  options.paths = {OneFile("steps", options.paths, outputs, &options.device)};
   const Rules rules = LoadRules(options.common);
   const LoadedTrace loaded = LoadOne(options, rules);
   const GpuOps& ops = loaded.trace().ops;

@@ -117,9 +117,10 @@ std::string LeftOutText(const LeftOutReason& reason, std::string_view of) {
   for (size_t i = 0; i < std::min(reason.steps.size(), kMaxNamed); ++i)
     which += fmt::format("{}{}", i == 0 ? "" : ", ", reason.steps[i]);
   if (reason.steps.size() > kMaxNamed) which += fmt::format(", {}", kEllipsis);
-  return fmt::format("{}{}{} left out ({}): {}.",
+  return fmt::format("{}{}{} left out (step{} {}): {}.",
                      Plural(static_cast<int64_t>(reason.steps.size()), "step"),
-                     of.empty() ? "" : " of ", of, which, reason.why);
+                     of.empty() ? "" : " of ", of,
+                     reason.steps.size() == 1 ? "" : "s", which, reason.why);
 }
 
 }  // namespace inferdiff

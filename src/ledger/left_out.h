@@ -32,7 +32,8 @@ struct LeftOutReason {
 std::vector<LeftOutReason> LeftOutReasons(
     const Steps& steps, uint32_t group, const std::vector<RankRow>& ranks = {});
 
-/// "2 steps of A left out (0, 7): the profiler started in it"; `of` may be "".
+/// "2 steps of A left out (steps 0, 7): the profiler started in it"; `of` may
+/// be "".
 std::string LeftOutText(const LeftOutReason& reason, std::string_view of);
 
 }  // namespace inferdiff

@@ -48,11 +48,12 @@ TEST(LeftOutReasons, NameEachShapeOnceAndStopSomewhere) {
   const auto reasons = LeftOutReasons(steps, 0);
   ASSERT_EQ(reasons.size(), 1U);
   EXPECT_EQ(reasons[0].steps.size(), 28U);
-  EXPECT_EQ(LeftOutText(reasons[0], "A"),
-            "28 steps of A left out (2, 3, 4, 5, 6, 7, \u2026): another shape: "
-            "decode, batch 2; another shape: decode, batch 3; another shape: "
-            "decode, batch 4; another shape: decode, batch 5; another shape: "
-            "decode, batch 6; another shape: decode, batch 7; \u2026.");
+  EXPECT_EQ(
+      LeftOutText(reasons[0], "A"),
+      "28 steps of A left out (steps 2, 3, 4, 5, 6, 7, \u2026): another shape: "
+      "decode, batch 2; another shape: decode, batch 3; another shape: "
+      "decode, batch 4; another shape: decode, batch 5; another shape: "
+      "decode, batch 6; another shape: decode, batch 7; \u2026.");
 }
 
 TEST(LeftOutReasons, OfASetAreNumberedWithinEachRank) {
@@ -63,8 +64,9 @@ TEST(LeftOutReasons, OfASetAreNumberedWithinEachRank) {
   std::vector<RankRow> ranks(2);
   ranks[0].rank = 6;
   ranks[1].label = "late";
-  EXPECT_EQ(LeftOutText(LeftOutReasons(steps, 0, ranks)[1], ""),
-            "2 steps left out (4 of rank 6, 4 of `late`): no step follows.");
+  EXPECT_EQ(
+      LeftOutText(LeftOutReasons(steps, 0, ranks)[1], ""),
+      "2 steps left out (steps 4 of rank 6, 4 of `late`): no step follows.");
 }
 
 }  // namespace
