@@ -13,6 +13,41 @@
 namespace inferdiff {
 namespace {
 
+using Placed = std::map<uint64_t, RoleOfOp>;  // by ordinal
+
+/// Of the representative step.
+struct StepRoles {
+  uint32_t step = kNone;
+  Placed of_ordinal;
+};
+
+StepRoles RolesOf(const LoadedTrace& loaded, const RuleSet& rules) {
+  StepRoles out;
+  out.step =
+      RepresentativeStep(loaded.trace(), loaded.steps, loaded.steps.main_group);
+  if (out.step == kNone) return out;
+  const StepLayers layers = LayersOfStep(loaded.trace(), loaded.classes, rules,
+                                         loaded.steps, out.step);
+  for (const PlacedOp& op : layers.ops)
+    out.of_ordinal.emplace(op.ordinal, op.role);
+  return out;
+}
+
+/// What each kernel's ops do: (role, rule) -> how many.
+using UsesByRole = std::map<std::pair<Role, uint16_t>, int64_t>;
+
+std::vector<RoleUse> RoleUses(const UsesByRole& uses, uint32_t step) {
+  std::vector<RoleUse> out;
+  for (const auto& [use, ops] : uses) {
+    const RoleRule& rule = ShippedRoleRules().rules[use.second];
+    out.push_back({use.first, rule.id, rule.why, step, ops});
+  }
+  std::stable_sort(
+      out.begin(), out.end(),
+      [](const RoleUse& a, const RoleUse& b) { return a.ops > b.ops; });
+  return out;
+}
+
 struct Use {
   int64_t ops = 0;
   int64_t sum_ns = 0;
@@ -28,7 +63,7 @@ bool IsExact(std::string_view pattern, std::string_view raw,
 
 KernelExplanation Explain(const NameClass& name, const UsesByRule& uses,
                           const RuleSet& rules) {
-  KernelExplanation kernel{name.display, name.family, {}};
+  KernelExplanation kernel{name.display, name.family, {}, {}};
   for (const auto& [rule, use] : uses) {
     const RuleInfo& info = rules.rules()[rule];
     kernel.rules.push_back({info.id, info.why, info.library, info.category,
@@ -78,23 +113,29 @@ std::vector<KernelExplanation> FindKernels(const LoadedTrace& loaded,
                                            const std::string& pattern) {
   const Trace& trace = loaded.trace();
   const GpuOps& ops = trace.ops;
+  const StepRoles roles = RolesOf(loaded, rules);
+  std::map<NameId, UsesByRole> roles_of;
   std::map<NameId, UsesByRule> used;
   for (size_t i = 0; i < ops.size(); ++i) {
     Use& use = used[ops.name[i]][loaded.classes.rule_of_op[i]];
     ++use.ops;
     use.sum_ns += ops.dur_ns[i];
+    const auto role = roles.of_ordinal.find(ops.ordinal[i]);
+    if (role != roles.of_ordinal.end())
+      ++roles_of[ops.name[i]][{role->second.role, role->second.rule}];
   }
   const std::string anywhere = "*" + pattern + "*";
   std::vector<KernelExplanation> exact, containing;
   for (const auto& [id, uses] : used) {
     const std::string_view raw = (*trace.names)[id];
     const NameClass& name = loaded.classes.names[id];
-    if (IsExact(pattern, raw, name)) {
-      exact.push_back(Explain(name, uses, rules));
-    } else if (MatchesPattern(anywhere, raw) ||
-               MatchesPattern(anywhere, name.display)) {
-      containing.push_back(Explain(name, uses, rules));
-    }
+    const bool is_exact = IsExact(pattern, raw, name);
+    if (!is_exact && !MatchesPattern(anywhere, raw) &&
+        !MatchesPattern(anywhere, name.display))
+      continue;
+    auto& list = is_exact ? exact : containing;
+    list.push_back(Explain(name, uses, rules));
+    list.back().roles = RoleUses(roles_of[id], roles.step);
   }
   auto& found = exact.empty() ? containing : exact;
   std::stable_sort(found.begin(), found.end(),

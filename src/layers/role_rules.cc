@@ -59,7 +59,7 @@ class Entry {
     return table_[key].value<bool>();
   }
 
-  std::shared_ptr<const PatternList> Patterns(std::string_view key) {
+  Patterns PatternsAt(std::string_view key) {
     const std::vector<std::string> texts = Texts(key);
     if (texts.empty()) return nullptr;
     const auto list = std::make_shared<PatternList>(64);
@@ -103,22 +103,6 @@ class Entry {
     return set;
   }
 
-  std::vector<RoleExample> Examples() {
-    known_.insert("example");
-    std::vector<RoleExample> out;
-    const toml::array* array = table_["example"].as_array();
-    for (size_t i = 0; array != nullptr && i < array->size(); ++i) {
-      const toml::table* table = (*array)[i].as_table();
-      if (table == nullptr) Fail("an example is a table");
-      Entry fields(*table);
-      out.push_back({fields.Texts("ops"),
-                     static_cast<size_t>((*table)["decides"].value_or(-1))});
-      if (out.back().decides >= out.back().ops.size())
-        Fail("an example decides one of its ops");
-    }
-    return out;
-  }
-
   void RejectOtherKeys() const {
     for (const auto& [key, node] : table_)
       if (!known_.contains(key.str()))
@@ -150,8 +134,9 @@ RoleRule RuleOf(const toml::table& table) {
   else
     rule.role = entry.RoleOf(role);
   rule.categories = entry.Categories("categories");
-  rule.match = entry.Patterns("match");
-  rule.attends = entry.Patterns("attends");
+  rule.match = entry.PatternsAt("match");
+  rule.not_match = entry.PatternsAt("not_match");
+  rule.attends = entry.PatternsAt("attends");
   rule.parts = entry.Parts("part");
   rule.tail = entry.Truth("tail");
   rule.draft = entry.Truth("draft");
@@ -165,7 +150,6 @@ RoleRule RuleOf(const toml::table& table) {
   rule.layer = entry.Condition("layer");
   rule.earlier_roles = entry.Roles("earlier_roles");
   rule.not_earlier_roles = entry.Roles("not_earlier_roles");
-  rule.examples = entry.Examples();
   entry.RejectOtherKeys();
   return rule;
 }

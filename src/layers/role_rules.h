@@ -49,21 +49,15 @@ struct CategoryCondition {
 /// From where an op takes its role, where its rule does not name one.
 enum class Inherits : uint8_t { kNothing, kLastGemm, kNextOp };
 
-/// Kernels by name, a bar where a layer begins or ends, and the op that the
-/// rule decides.
-struct RoleExample {
-  std::vector<std::string> ops;
-  size_t decides = 0;
-};
+using Patterns = std::shared_ptr<const PatternList>;  // null: anything
 
 struct RoleRule {
   std::string id, why;
   Role role = Role::kOther;
   Inherits inherits = Inherits::kNothing;
-  CategorySet categories = 0;                // 0: any
-  std::shared_ptr<const PatternList> match;  // of the kernel's family
-  std::shared_ptr<const PatternList>
-      attends;                 // of one of the layer's attention ops
+  CategorySet categories = 0;  // 0: any
+  Patterns match, not_match;   // of the kernel's family
+  Patterns attends;            // of that of one of the layer's attention ops
   uint32_t parts = 0;          // bits by Part; 0: any
   std::optional<bool> tail;    // the tail of a split GEMM
   std::optional<bool> draft;   // in a draft's pass
@@ -74,7 +68,6 @@ struct RoleRule {
   CategoryCondition previous, next, left, right, earlier, later, layer;
   /// Roles given to earlier ops of the part: one of them (0: any), none.
   RoleSet earlier_roles = 0, not_earlier_roles = 0;
-  std::vector<RoleExample> examples;
 };
 
 struct RoleRules {

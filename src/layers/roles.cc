@@ -22,16 +22,18 @@ struct Surroundings {
   Part part = Part::kPrologue;
 };
 
-/// Whether a kernel's family matches, looked up once a rule and kernel.
+/// Whether a kernel's family matches, looked up once a pattern and kernel.
 class FamilyMatches {
  public:
   explicit FamilyMatches(std::span<const std::string_view> families)
       : families_(families) {}
 
-  bool Matches(const PatternList& list, size_t list_number, uint32_t name) {
-    const uint64_t key = uint64_t{name} << 16 | list_number;
-    const auto [it, added] = known_.try_emplace(key, false);
-    if (added) it->second = list.First(families_[name]) != PatternList::kNone;
+  /// `number` is the patterns' own.
+  bool Matches(const Patterns& patterns, size_t number, uint32_t name) {
+    const auto [it, added] =
+        known_.try_emplace(uint64_t{name} << 16 | number, false);
+    if (added)
+      it->second = patterns->First(families_[name]) != PatternList::kNone;
     return it->second;
   }
 
@@ -61,12 +63,11 @@ class RoleFinder {
   std::vector<RoleOfOp> Run() && {
     out_.resize(ops_.size());
     around_.resize(ops_.size());
+    for (const LayerPass& pass : layers_.passes)
+      draft_.push_back(IsDraft(pass));
     DecideOutside();
-    std::vector<bool> draft;
-    for (const LayerPass& pass : layers_.passes) draft.push_back(IsDraft(pass));
-    DecideTypical(draft);
-    for (uint32_t i = 0; i < layers_.layers.size(); ++i)
-      CopyTo(i, draft[layers_.layers[i].pass]);
+    for (const LayerKind& kind : layers_.kinds) Decide(ScopeOf(kind.typical));
+    for (uint32_t i = 0; i < layers_.layers.size(); ++i) CopyTo(i);
     return std::move(out_);
   }
 
@@ -81,7 +82,11 @@ class RoleFinder {
       const uint32_t end =
           i < all.size() ? all[i].begin : static_cast<uint32_t>(ops_.size());
       if (begin < end)
-        Decide({.begin = begin, .end = end, .parts = {}, .outside = part});
+        Decide({.begin = begin,
+                .end = end,
+                .parts = {},
+                .outside = part,
+                .draft = i > 0 && draft_[all[i - 1].pass]});
       if (i < all.size()) begin = all[i].end;
     }
   }
@@ -101,32 +106,25 @@ class RoleFinder {
     return true;
   }
 
-  Scope ScopeOf(uint32_t layer, bool draft) const {
+  Scope ScopeOf(uint32_t layer) const {
     const Layer& of = layers_.layers[layer];
     return {.begin = of.begin,
             .end = of.end,
             .parts = PartsOfLayer(ops_, of),
-            .draft = draft};
+            .draft = draft_[of.pass]};
   }
 
-  void DecideTypical(const std::vector<bool>& draft) {
-    for (const LayerKind& kind : layers_.kinds) {
-      const uint32_t pass = layers_.layers[kind.typical].pass;
-      Decide(ScopeOf(kind.typical, draft[pass]));
-    }
-  }
-
-  void CopyTo(uint32_t number, bool draft) {
+  void CopyTo(uint32_t number) {
     const Layer& layer = layers_.layers[number];
     const uint32_t typical = layers_.kinds[layer.kind].typical;
     if (typical == number) return;
-    const bool typical_draft =
-        IsDraft(layers_.passes[layers_.layers[typical].pass]);
-    const bool odd = std::any_of(layers_.slot_of_op.begin() + layer.begin,
-                                 layers_.slot_of_op.begin() + layer.end,
-                                 [](uint32_t slot) { return slot == kNone; });
-    if (odd || draft != typical_draft) Decide(ScopeOf(number, draft));
-    if (draft != typical_draft) return;
+    const bool unlike =
+        draft_[layer.pass] != draft_[layers_.layers[typical].pass];
+    const auto slots = std::span(layers_.slot_of_op)
+                           .subspan(layer.begin, layer.end - layer.begin);
+    if (unlike || std::find(slots.begin(), slots.end(), kNone) != slots.end())
+      Decide(ScopeOf(number));
+    if (unlike) return;
     const uint32_t from = layers_.layers[typical].begin;
     for (uint32_t op = layer.begin; op < layer.end; ++op)
       if (layers_.slot_of_op[op] != kNone)
@@ -207,7 +205,9 @@ class RoleFinder {
     for (size_t r = 0; r < rules_.rules.size(); ++r) {
       const RoleRule& rule = rules_.rules[r];
       if (!Holds(rule, scope, op, all, earlier)) continue;
-      if (rule.match && !matches_.Matches(*rule.match, 2 * r, ops_[op].name))
+      const uint32_t name = ops_[op].name;
+      if (rule.match && !matches_.Matches(rule.match, 4 * r, name)) continue;
+      if (rule.not_match && matches_.Matches(rule.not_match, 4 * r + 1, name))
         continue;
       if (rule.attends && !Attends(scope, r)) continue;
       const auto number = static_cast<uint16_t>(r);
@@ -246,8 +246,8 @@ class RoleFinder {
     const auto [it, added] = attends_.try_emplace(r, false);
     for (uint32_t op = scope.begin; added && op < scope.end; ++op)
       if (ops_[op].category == Category::kAttention)
-        it->second |= matches_.Matches(*rules_.rules[r].attends, 2 * r + 1,
-                                       ops_[op].name);
+        it->second |=
+            matches_.Matches(rules_.rules[r].attends, 4 * r + 2, ops_[op].name);
     return it->second;
   }
 
@@ -255,6 +255,7 @@ class RoleFinder {
   const Layers& layers_;
   const RoleRules& rules_;
   FamilyMatches matches_;
+  std::vector<bool> draft_;         // by pass
   std::map<size_t, bool> attends_;  // by rule, of the scope at hand
   std::vector<Surroundings> around_;
   std::vector<RoleOfOp> out_;

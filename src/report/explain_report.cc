@@ -29,6 +29,11 @@ std::string RuleText(const RuleUse& use) {
   return use.why.empty() ? text : fmt::format("{}. {}", text, use.why);
 }
 
+std::string RoleText(const RoleUse& use) {
+  return fmt::format("{}: {} of step {}, by rule `{}`. {}", IdOf(use.role),
+                     Plural(use.ops, "operation"), use.step, use.rule, use.why);
+}
+
 Section KernelSection(const KernelExplanation& kernel) {
   Section section;
   section.before.push_back(Quoted(kernel.name));
@@ -36,6 +41,8 @@ Section KernelSection(const KernelExplanation& kernel) {
     section.before.push_back("family " + Quoted(kernel.family));
   for (const RuleUse& use : kernel.rules)
     section.before.push_back(RuleText(use));
+  for (const RoleUse& use : kernel.roles)
+    section.before.push_back("Role " + RoleText(use));
   return section;
 }
 
@@ -276,8 +283,12 @@ Document StepExplanationDocument(const Provenance& source,
                                     step.step.excluded_id));
   if (!step.cross_check.empty())
     lines.push_back("Cross-check of all steps: " + step.cross_check);
-  return {.title = "inferdiff explain: " + source.label,
-          .sections = {std::move(section), ProvenanceSection({&source})}};
+  Document document{.title = "inferdiff explain: " + source.label,
+                    .sections = {std::move(section)}};
+  for (Section& roles : RoleSections(step.layers))
+    document.sections.push_back(std::move(roles));
+  document.sections.push_back(ProvenanceSection({&source}));
+  return document;
 }
 
 std::optional<LedgerRow> LedgerRowByName(std::string_view name) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "classify/category.h"
+#include "layers/role.h"
 #include "ledger/ledger.h"
 #include "report/document.h"
 #include "steps/steps.h"
@@ -24,9 +25,19 @@ struct RuleUse {
   int64_t sum_ns = 0;
 };
 
+/// The operations of one kernel in the representative step that one rule gave
+/// their role.
+struct RoleUse {
+  Role role = Role::kOther;
+  std::string rule, why;
+  uint32_t step = 0;
+  int64_t ops = 0;
+};
+
 struct KernelExplanation {
   std::string name, family;
   std::vector<RuleUse> rules;  // by ops
+  std::vector<RoleUse> roles;  // by ops
 };
 
 /// An operation as evidence: its record can be found again by its ordinal.

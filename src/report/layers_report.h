@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ledger/ledger.h"
 #include "report/document.h"
@@ -16,6 +17,9 @@ std::string LayersSentence(const StepLayers& step);
 
 /// The sentence, and a row a kind.
 Section LayersSection(const StepLayers& step);
+
+/// A row a role: kernels and time a layer. Empty without layers.
+std::vector<Section> RoleSections(const StepLayers& step);
 
 /// `layers`: what was found, kinds, passes, and each layer's ops by ordinal.
 void WriteLayers(const StepLayers& step, JsonStream& out);

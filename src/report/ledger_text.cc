@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "ledger/capture_run.h"
 #include "ledger/capture_text.h"
+#include "report/layers_report.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_tables.h"
 #include "report/printed_ledger.h"
@@ -189,6 +190,8 @@ void AddAccount(const LedgerResult& ledger, size_t top,
   sections.push_back(
       {.title = fmt::format("A step in {}", StepUnit(ledger).name),
        .table = QuantityTable(ledger)});
+  for (Section& section : RoleSections(ledger.layers))
+    sections.push_back(std::move(section));
   const Table families = FamilyTable(ledger, top);
   sections.push_back(
       {.title = TitleWithTop("Kernel families", families.rows.size(),

@@ -112,7 +112,11 @@ Document StepsDocument(const StepsReport& report) {
                     .sections = {}};
   document.sections.push_back(EvidenceSection(report));
   document.sections.push_back(GroupsSection(report.steps));
-  if (report.layers) document.sections.push_back(LayersSection(*report.layers));
+  if (report.layers) {
+    document.sections.push_back(LayersSection(*report.layers));
+    for (Section& section : RoleSections(*report.layers))
+      document.sections.push_back(std::move(section));
+  }
   document.sections.push_back(StepsSection(report));
   Section doubts{.title = "Read with care"};
   for (const CaptureCheck& check : report.checks)
