@@ -6,7 +6,9 @@
 #include <zstd_errors.h>
 
 #include <algorithm>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/crc32.h"
@@ -20,14 +22,22 @@ constexpr size_t kInput = 256 * 1024;
 /// The compressed bytes in order, and their checksum.
 class DiskReader {
  public:
-  explicit DiskReader(const InputFile& file) : file_(file), buffer_(kInput) {}
+  explicit DiskReader(const InputFile& file)
+      : file_(file), current_(kInput), ahead_(kInput) {}
 
   /// The next bytes; empty at the end of the file.
   std::string_view Next() {
-    const size_t got = file_.ReadAt(offset_, buffer_.data(), buffer_.size());
-    crc_ = Crc32(crc_, buffer_.data(), got);
-    offset_ += got;
-    return {buffer_.data(), got};
+    const std::lock_guard lock(mutex_);
+    if (!has_ahead_) Fill();
+    has_ahead_ = false;
+    std::swap(current_, ahead_);
+    offset_ += size_;
+    return {current_.data(), size_};
+  }
+  /// Gets the next bytes ready, in any thread.
+  void ReadAhead() {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    if (lock.owns_lock() && !has_ahead_) Fill();
   }
   uint32_t CrcOfAll() {
     while (!Next().empty()) {
@@ -35,12 +45,25 @@ class DiskReader {
     return crc_;
   }
   const InputFile& file() const { return file_; }
+  /// Of what Next() gave.
   uint64_t offset() const { return offset_; }
 
  private:
+  void Fill() {
+    size_ = file_.ReadAt(read_, ahead_.data(), ahead_.size());
+    crc_ = Crc32(crc_, ahead_.data(), size_);
+    read_ += size_;
+    has_ahead_ = true;
+  }
+
   const InputFile& file_;
-  std::vector<char> buffer_;
   uint64_t offset_ = 0;
+  std::vector<char> current_;
+  std::mutex mutex_;  // for what follows
+  std::vector<char> ahead_;
+  size_t size_ = 0;  // of what is in it
+  bool has_ahead_ = false;
+  uint64_t read_ = 0;
   uint32_t crc_ = 0;
 };
 
@@ -62,6 +85,7 @@ class CompressedSource : public ByteSource {
     }
     return got;
   }
+  void ReadAhead() final { disk_.ReadAhead(); }
   uint32_t DiskCrc32() final { return disk_.CrcOfAll(); }
   double Progress() const final {
     return static_cast<double>(disk_.offset()) /

@@ -25,6 +25,10 @@ class ByteSource {
   /// file unfolds to an absurd size, "expands-too-far".
   virtual size_t Read(char* to, size_t size) = 0;
 
+  /// Gets bytes of the file ready for Read(), in any thread, also beside it:
+  /// decoding need not wait for them.
+  virtual void ReadAhead() {}
+
   bool truncated() const { return truncated_; }  // ends in the middle
   bool corrupt() const { return corrupt_; }      // is damaged
   /// Of the bytes on disk, those behind the end of the stream included.

@@ -143,8 +143,11 @@ LoadedTrace LoadTrace(const std::string& path, const Rules& rules,
     for (const Trace& trace : loaded.source.traces)
       loaded.devices.push_back(TotalsOfDevice(trace));
     loaded.index = ChooseDevice(path, loaded.devices, options.device);
-    loaded.classes = Classify(loaded.trace(), rules.get());
-    loaded.steps = FindSteps(loaded.trace(), loaded.classes, options.threads);
+    auto [classes, steps] = ClassifyAndFindSteps(
+        loaded.trace(), [&]() -> const RuleSet& { return rules.get(); },
+        options.threads);
+    loaded.classes = std::move(classes);
+    loaded.steps = std::move(steps);
     return loaded;
   });
 }

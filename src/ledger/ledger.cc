@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -197,15 +198,25 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
                          const RuleSet& rules, Steps steps,
                          const LedgerOptions& options) {
   LedgerResult result;
-  result.devices.push_back(TotalsOfDevice(trace));
   result.source.info = trace.info;
-  result.source.framework_hint = HintOf(trace);
   result.source.rules_hash = rules.hash();
   result.group = options.group.value_or(steps.main_group);
 
-  const KernelTable table(trace, classes);
-  const StepOps index(trace, steps, UsedSteps(steps, result.group));
-  const unsigned threads = ThreadsFor(index.size(), options.threads);
+  const unsigned threads = ThreadsFor(trace.ops.size(), options.threads);
+  std::optional<const StepOps> grouped;
+  std::optional<const KernelTable> numbered;
+  RunBoth(
+      threads,
+      [&] {
+        grouped.emplace(trace, steps, UsedSteps(steps, result.group));
+        result.devices.push_back(TotalsOfDevice(trace));
+      },
+      [&] {
+        numbered.emplace(trace, classes);
+        result.source.framework_hint = HintOf(trace);
+      });
+  const StepOps& index = *grouped;
+  const KernelTable& table = *numbered;
   const StepAccounts accounts =
       AccountAll(index, table, threads, &result.step_amounts);
   result.used_steps = static_cast<int64_t>(result.step_amounts.size());
@@ -226,6 +237,9 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
       [&] {
         result.collectives =
             FindCollectives(index, classes, table, accounts, row_of);
+        result.capture_checks = CheckCapture(trace, classes, steps);
+        if (auto check = CheckUnevenExperts(index, classes))
+          MergeChecks({*std::move(check)}, &result.capture_checks);
       });
   if (result.categories[static_cast<size_t>(Category::kCommunication)].count ==
           0 ||
@@ -241,9 +255,6 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
     result.sequence =
         SequenceOf(index, table, row_of, result.representative_step);
   }
-  result.capture_checks = CheckCapture(trace, classes, steps);
-  if (auto check = CheckUnevenExperts(index, classes))
-    MergeChecks({*std::move(check)}, &result.capture_checks);
   DropColumns(&steps);
   result.steps = std::move(steps);
   AddAmountChecks(&result);

@@ -45,6 +45,7 @@ void StreamScan::Decode(Block* block) {
 }
 
 void StreamScan::WalkFromGuess(Block* block, Worker* worker) {
+  source_->ReadAhead();
   const std::string_view text(block->text - kTextBefore,
                               kTextBefore + block->size);
   const size_t at = std::min(FindEventStart(text, kTextBefore), text.size());
@@ -73,6 +74,7 @@ std::string_view StreamScan::Join(Block* block) {
 /// The next block in order, by the thread that has set accepting_.
 void StreamScan::Accept(Block* block, Worker* worker) {
   if (block->error) std::rethrow_exception(block->error);
+  source_->ReadAhead();
   if (progress_) progress_(block->progress);
   const std::string_view text = Join(block);
   // A long carry doubles, so that every byte is looked at twice at most.

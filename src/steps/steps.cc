@@ -137,6 +137,34 @@ void NoteOtherGroups(Steps& steps) {
   }
 }
 
+Steps StepsOf(const Trace& trace, const Classification& classes,
+              Replays replays, unsigned threads) {
+  if (classes.of_op.size() != trace.ops.size()) {
+    throw ContractError("the classification is not of this trace");
+  }
+  const StepInput in{trace, classes, replays};
+  CrossCheck check;
+  Segmentation segmentation = Decide(in, threads, check);
+  Steps steps;
+  std::vector<Damage> damage;
+  RunBoth(
+      threads, [&] { steps = Assemble(in, std::move(segmentation)); },
+      [&] { damage = FindDamage(in); });
+  steps.damage = std::move(damage);
+  steps.cross_check = std::move(check.sentence);
+  steps.cross_check_agrees = check.agrees;
+  const std::vector<uint64_t> work = WorkOfSteps(steps);
+  GroupSteps(work, steps);
+  ForgetLossesOfOtherShapes(steps);
+  ExcludeDamaged(steps);
+  ExcludeSteps(in, steps);
+  GroupSteps(work, steps);  // again: the counts of used steps
+  NoteOtherGroups(steps);
+  steps.replay_of_op = std::move(replays.of_op);
+  steps.normal_lane = std::move(replays.normal_lane);
+  return steps;
+}
+
 }  // namespace
 
 std::string_view IdOf(StepKind kind) {
@@ -177,31 +205,19 @@ std::string_view IdOf(Evidence evidence) {
 
 Steps FindSteps(const Trace& trace, const Classification& classes,
                 unsigned threads) {
-  if (classes.of_op.size() != trace.ops.size()) {
-    throw ContractError("the classification is not of this trace");
-  }
-  Replays replays = FindReplays(trace);
-  const StepInput in{trace, classes, replays};
-  CrossCheck check;
-  Segmentation segmentation = Decide(in, threads, check);
-  Steps steps;
-  std::vector<Damage> damage;
+  return StepsOf(trace, classes, FindReplays(trace), threads);
+}
+
+ClassifiedSteps ClassifyAndFindSteps(
+    const Trace& trace, const std::function<const RuleSet&()>& rules,
+    unsigned threads) {
+  ClassifiedSteps out;
+  Replays replays;
   RunBoth(
-      threads, [&] { steps = Assemble(in, std::move(segmentation)); },
-      [&] { damage = FindDamage(in); });
-  steps.damage = std::move(damage);
-  steps.cross_check = std::move(check.sentence);
-  steps.cross_check_agrees = check.agrees;
-  const std::vector<uint64_t> work = WorkOfSteps(steps);
-  GroupSteps(work, steps);
-  ForgetLossesOfOtherShapes(steps);
-  ExcludeDamaged(steps);
-  ExcludeSteps(in, steps);
-  GroupSteps(work, steps);  // again: the counts of used steps
-  NoteOtherGroups(steps);
-  steps.replay_of_op = std::move(replays.of_op);
-  steps.normal_lane = std::move(replays.normal_lane);
-  return steps;
+      threads, [&] { replays = FindReplays(trace); },
+      [&] { out.classes = Classify(trace, rules()); });
+  out.steps = StepsOf(trace, out.classes, std::move(replays), threads);
+  return out;
 }
 
 }  // namespace inferdiff

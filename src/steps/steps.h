@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,5 +123,16 @@ struct Steps {
 
 Steps FindSteps(const Trace& trace, const Classification& classes,
                 unsigned threads = 1);
+
+struct ClassifiedSteps {
+  Classification classes;
+  Steps steps;
+};
+
+/// Classify and FindSteps: what the second can do without the first, beside
+/// it. `rules` is called by the thread that classifies.
+ClassifiedSteps ClassifyAndFindSteps(
+    const Trace& trace, const std::function<const RuleSet&()>& rules,
+    unsigned threads);
 
 }  // namespace inferdiff

@@ -144,11 +144,12 @@ Content RunOnce(const std::string& path, unsigned threads, Timings* timings) {
     file = ReadTrace(path, options);
   });
   const double rest = SecondsOf([&] {
-    const RuleSet rules = pending.get();
+    const std::shared_future<RuleSet> rules = pending.share();
     for (const Trace& trace : file.traces) {
-      const Classification classes = Classify(trace, rules);
+      ClassifiedSteps found = ClassifyAndFindSteps(
+          trace, [&]() -> const RuleSet& { return rules.get(); }, threads);
       const LedgerResult ledger =
-          BuildLedger(trace, classes, rules, FindSteps(trace, classes, threads),
+          BuildLedger(trace, found.classes, rules.get(), std::move(found.steps),
                       accounting);
     }
   });
