@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace inferdiff {
@@ -44,20 +45,21 @@ void SortNearly(std::vector<uint32_t>* order, const Less& less) {
 
 }  // namespace
 
-void GrowOps(size_t expected, GpuOps* ops) {
-  constexpr size_t kStep = 64 * 1024;
-  const size_t size = ops->size();
-  const size_t wanted = size < kStep ? 2 * size + 64 : size + kStep;
-  const bool full = wanted > ops->start_ns.capacity();
-  const size_t capacity = std::max(2 * wanted, expected);
-  ForEachColumn(ops, [&](auto* column) {
+void OpColumns::Grow() {
+  constexpr size_t kStep = 4096;  // what is cleared is still near when filled
+  const size_t wanted = count_ < kStep ? 2 * count_ + 64 : count_ + kStep;
+  const bool full = wanted > ops_.start_ns.capacity();
+  const size_t capacity = std::max(2 * wanted, expected_);
+  ForEachColumn(&ops_, [&](auto* column) {
     if (full) column->reserve(capacity);
     column->resize(wanted);
   });
 }
 
-void ShrinkOps(size_t size, GpuOps* ops) {
-  ForEachColumn(ops, [&](auto* column) { column->resize(size); });
+GpuOps OpColumns::Take() {
+  ForEachColumn(&ops_, [&](auto* column) { column->resize(count_); });
+  count_ = 0;
+  return std::exchange(ops_, {});
 }
 
 void SortOps(GpuOps* ops) {

@@ -32,7 +32,9 @@ std::string ProcessInName(const std::string& prefix) {
 class RunReader {
  public:
   RunReader(const ReadOptions& options, const RocprofCsvTuning& tuning)
-      : options_(options), tuning_(tuning) {}
+      : options_(options),
+        tuning_(tuning),
+        assembler_(RocprofText::kCsv, &result_) {}
 
   void Read(const std::string& path);
   void Read(const InputFile& file, Compression compression);
@@ -40,11 +42,13 @@ class RunReader {
 
  private:
   using Scan = Scanned<RocprofRows>;
+  using Take = WindowScan<RocprofRows>::Take;
 
   Scan ScanPlain(const InputFile& file, const CsvHeader& header,
-                 const RocprofColumns& columns) const;
+                 const RocprofColumns& columns, const Take& take) const;
   Scan ScanCompressed(const InputFile& file, Compression compression,
-                      const CsvHeader& header, const RocprofColumns& columns);
+                      const CsvHeader& header, const RocprofColumns& columns,
+                      const Take& take);
   std::unique_ptr<RocprofRows> NewRows(const RocprofColumns& columns) const {
     return std::make_unique<RocprofRows>(columns, by_process_);
   }
@@ -53,31 +57,34 @@ class RunReader {
   const RocprofCsvTuning& tuning_;
   /// Whether the kernels' table, which is read first, names processes.
   bool by_process_ = false;
-  RocprofInput input_;
+  RocprofFacts facts_;
   SourceFile result_;
-  std::vector<std::unique_ptr<RocprofRows>> walkers_;  // have the names
-  size_t ops_ = 0;
+  RocprofAssembler assembler_;
+  std::vector<std::unique_ptr<RocprofRows>> walkers_;  // by which it numbers
 };
 
 RunReader::Scan RunReader::ScanPlain(const InputFile& file,
                                      const CsvHeader& header,
-                                     const RocprofColumns& columns) const {
+                                     const RocprofColumns& columns,
+                                     const Take& take) const {
   ReadOptions options = options_;
   // Agents are kept in the order of the file.
   if (columns.kind == RocprofRowKind::kAgents) options.threads = 1;
-  return WindowScan<RocprofRows>(file, header.end(), tuning_.window, options,
-                                 [&] { return NewRows(columns); })
+  return WindowScan<RocprofRows>(
+             file, header.end(), tuning_.window, options,
+             [&] { return NewRows(columns); }, take)
       .Run();
 }
 
 RunReader::Scan RunReader::ScanCompressed(const InputFile& file,
                                           Compression compression,
                                           const CsvHeader& header,
-                                          const RocprofColumns& columns) {
+                                          const RocprofColumns& columns,
+                                          const Take& take) {
   const auto source = OpenCompressed(file, compression);
   Scan scan =
       ScanStream(source.get(), header.end(), std::max(tuning_.window, kHead),
-                 options_, NewRows(columns));
+                 options_, NewRows(columns), take);
   ImportCounters& counters = result_.counters;
   if (source->truncated()) counters.Add(Counter::kTruncatedInput);
   if (source->corrupt()) counters.Add(Counter::kCorruptCompression);
@@ -106,22 +113,19 @@ void RunReader::Read(const InputFile& file, Compression compression) {
   if (columns.kind == RocprofRowKind::kKernels) {
     by_process_ = columns.process != kNoColumn;
   }
-  Scan scan = plain ? ScanPlain(file, header, columns)
-                    : ScanCompressed(file, compression, header, columns);
   // Lines count from 1, those of the header included.
-  RocprofBatch first;
-  first.ordinals = header.lines() + 1;
-  first.lexicon = nullptr;
-  std::vector<RocprofBatch>& batches = input_.files.emplace_back();
-  batches.push_back(std::move(first));
-  for (RocprofBatch& batch : scan.batches) {
-    ops_ += batch.ops.size();
-    if (input_.process.empty()) input_.process = batch.process;
-    batches.push_back(std::move(batch));
-  }
+  uint64_t line = header.lines() + 1;
+  const auto take = [&](const RocprofBatch* batch, double share) {
+    if (facts_.process.empty()) facts_.process = batch->process;
+    result_.counters.Merge(batch->counters);
+    if (batch->lexicon != nullptr) assembler_.Take(*batch, line, share);
+    line += batch->ordinals;
+  };
+  Scan scan = plain ? ScanPlain(file, header, columns, take)
+                    : ScanCompressed(file, compression, header, columns, take);
   for (auto& walker : scan.walkers) {
     for (RocprofAgent& agent : walker->TakeAgents()) {
-      input_.agents.push_back(std::move(agent));
+      facts_.agents.push_back(std::move(agent));
     }
     walkers_.push_back(std::move(walker));
   }
@@ -131,13 +135,9 @@ void RunReader::Read(const InputFile& file, Compression compression) {
 
 SourceFile RunReader::Finish(std::string process, const std::string& path) {
   result_.format = "rocprof CSV";
-  if (!process.empty()) input_.process = std::move(process);
-  for (const auto& batches : input_.files) {
-    for (const RocprofBatch& batch : batches) {
-      result_.counters.Merge(batch.counters);
-    }
-  }
-  if (ops_ == 0 && result_.counters.Total(Severity::kDataLoss) == 0) {
+  if (!process.empty()) facts_.process = std::move(process);
+  if (assembler_.ops() == 0 &&
+      result_.counters.Total(Severity::kDataLoss) == 0) {
     throw InputError(
         "no-gpu-events", path,
         "neither this table nor those beside it hold operations "
@@ -146,10 +146,9 @@ SourceFile RunReader::Finish(std::string process, const std::string& path) {
         "--hip-trace --output-format csv");
   }
   const ImportCounters& counters = result_.counters;
-  input_.truncated = counters[Counter::kTruncatedInput] > 0 ||
+  facts_.truncated = counters[Counter::kTruncatedInput] > 0 ||
                      counters[Counter::kCorruptCompression] > 0;
-  AssembleRocprof(std::move(input_), &result_);
-  walkers_.clear();  // and the rows
+  assembler_.Finish(facts_);
   ReturnFreeMemory();
   return std::move(result_);
 }

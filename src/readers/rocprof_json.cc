@@ -39,58 +39,81 @@ std::shared_ptr<const RocprofObjects::Kinds> KindsInHead(
   return state.kinds;
 }
 
-using Scan = Scanned<RocprofObjects>;
+/// Puts the processes of a file together, one behind the other.
+class ProcessReader {
+ public:
+  explicit ProcessReader(SourceFile* file)
+      : counters_(&file->counters), assembler_(RocprofText::kJson, file) {}
 
-Scan ScanPlain(const InputFile& file, const ReadOptions& options,
-               size_t window) {
+  /// Stretches in the order of the file.
+  void Take(const RocprofStretch& stretch, double share);
+  void Finish();
+
+ private:
+  void FinishProcess();
+
+  ImportCounters* counters_;
+  RocprofAssembler assembler_;
+  RocprofFacts facts_;
+  std::optional<RocprofProcess> process_;
+  RocprofOrdinals first_;
+  JsonNesting nesting_;
+};
+
+void ProcessReader::FinishProcess() {
+  if (process_) process_->Finish(&facts_.agents, counters_);
+  process_.reset();
+}
+
+void ProcessReader::Take(const RocprofStretch& stretch, double share) {
+  for (const RocprofPart& part : stretch.parts) {
+    if (part.begins) FinishProcess();
+    if (!process_) process_.emplace(&assembler_);
+    process_->Add(part, {first_, share}, counters_);
+  }
+  counters_->Merge(stretch.counters);
+  nesting_.Join(stretch.nesting);
+  first_.kernels += stretch.passed.kernels;
+  first_.copies += stretch.passed.copies;
+  first_.calls += stretch.passed.calls;
+  first_.ranges += stretch.passed.ranges;
+}
+
+void ProcessReader::Finish() {
+  FinishProcess();
+  const ImportCounters& counters = *counters_;
+  const bool cut = counters[Counter::kTruncatedInput] > 0;
+  if (!cut && !nesting_.whole()) counters_->Add(Counter::kTruncatedInput);
+  facts_.truncated = counters[Counter::kTruncatedInput] > 0 ||
+                     counters[Counter::kCorruptCompression] > 0;
+  assembler_.Finish(facts_);
+}
+
+using Scan = Scanned<RocprofObjects>;
+using Take = WindowScan<RocprofObjects>::Take;
+
+Scan ScanPlain(const InputFile& file, const ReadOptions& options, size_t window,
+               const Take& take) {
   std::shared_ptr<const RocprofObjects::Kinds> kinds;
   if (ThreadCount(options.threads) > 1 && file.size() > window) {
     kinds = KindsInHead(file);
   }
   return WindowScan<RocprofObjects>(
              file, 0, window, options,
-             [&] { return std::make_unique<RocprofObjects>(kinds); })
+             [&] { return std::make_unique<RocprofObjects>(kinds); }, take)
       .Run();
 }
 
 Scan ScanCompressed(const InputFile& file, Compression compression,
-                    const ReadOptions& options, size_t block,
+                    const ReadOptions& options, size_t block, const Take& take,
                     ImportCounters* counters) {
   const auto source = OpenCompressed(file, compression);
   Scan scan = ScanStream(source.get(), 0, block, options,
-                         std::make_unique<RocprofObjects>(nullptr));
+                         std::make_unique<RocprofObjects>(nullptr), take);
   if (source->truncated()) counters->Add(Counter::kTruncatedInput);
   if (source->corrupt()) counters->Add(Counter::kCorruptCompression);
   scan.crc32 = source->DiskCrc32();
   return scan;
-}
-
-/// The records of all processes, one behind the other.
-RocprofInput Join(Scan* scan, RocprofLexicon* lexicon,
-                  ImportCounters* counters) {
-  RocprofInput input;
-  input.text = RocprofText::kJson;
-  std::vector<RocprofBatch>& batches = input.files.emplace_back();
-  RocprofOrdinals first;
-  std::optional<RocprofProcess> process;
-  for (RocprofStretch& stretch : scan->batches) {
-    for (RocprofPart& part : stretch.parts) {
-      if (part.begins && process) {
-        process->Finish(&batches, &input.agents);
-        process.reset();
-      }
-      if (!process) process.emplace(lexicon);
-      process->Add(std::move(part), first, counters);
-    }
-    counters->Merge(stretch.counters);
-    first.kernels += stretch.passed.kernels;
-    first.copies += stretch.passed.copies;
-    first.calls += stretch.passed.calls;
-    first.ranges += stretch.passed.ranges;
-  }
-  if (process) process->Finish(&batches, &input.agents);
-  for (const RocprofBatch& batch : batches) counters->Merge(batch.counters);
-  return input;
 }
 
 }  // namespace
@@ -108,24 +131,16 @@ SourceFile ReadRocprofJson(const InputFile& file, Compression compression,
                            const RocprofJsonTuning& tuning) {
   SourceFile result;
   result.format = "rocprofv3 JSON";
-  ImportCounters& counters = result.counters;
-  Scan scan =
-      compression == Compression::kPlain
-          ? ScanPlain(file, options, tuning.block)
-          : ScanCompressed(file, compression, options, tuning.block, &counters);
+  ProcessReader reader(&result);
+  const auto take = [&](const RocprofStretch* stretch, double share) {
+    reader.Take(*stretch, share);
+  };
+  const Scan scan = compression == Compression::kPlain
+                        ? ScanPlain(file, options, tuning.block, take)
+                        : ScanCompressed(file, compression, options,
+                                         tuning.block, take, &result.counters);
   result.crc32 = scan.crc32;
-  JsonNesting nesting;
-  for (const RocprofStretch& stretch : scan.batches) {
-    nesting.Join(stretch.nesting);
-  }
-  const bool cut = counters[Counter::kTruncatedInput] > 0;
-  if (!cut && !nesting.whole()) counters.Add(Counter::kTruncatedInput);
-  RocprofLexicon lexicon;
-  RocprofInput input = Join(&scan, &lexicon, &counters);
-  input.truncated = counters[Counter::kTruncatedInput] > 0 ||
-                    counters[Counter::kCorruptCompression] > 0;
-  AssembleRocprof(std::move(input), &result);
-  scan = {};
+  reader.Finish();
   ReturnFreeMemory();
   return result;
 }

@@ -85,6 +85,29 @@ bool ParseRocprofKind(std::string_view text, RocprofKind* kind) {
   });
 }
 
+void RocprofPart::Restart() {
+  begins = false;
+  ops.clear();
+  calls.clear();
+  ranges.clear();
+  places.clear();
+  threads.clear();
+  symbols.clear();
+  messages.clear();
+  others.clear();
+  numbers = nullptr;
+}
+
+void RocprofStretch::Restart() {
+  if (!parts.empty()) {
+    parts.resize(1);
+    parts[0].Restart();
+  }
+  passed = {};
+  nesting = {};
+  counters = {};
+}
+
 bool RocprofObjects::State::operator==(const State& other) const {
   if (lost != other.lost || open != other.open || array != other.array) {
     return false;
@@ -124,31 +147,20 @@ WalkEnd RocprofObjects::Walk(std::string_view text, size_t from, size_t limit,
                              RocprofStretch* stretch) {
   state_ = state;
   stretch_ = stretch;
-  if (stretch->parts.empty()) {
-    stretch->parts.emplace_back().numbers = &numbers_;
-  }
+  if (stretch->parts.empty()) stretch->parts.emplace_back();
+  part().numbers = &numbers_;
   const WalkEnd end = objects_.Walk(text, from, limit, final, state->lost,
                                     &stretch->nesting, &stretch->counters);
   state->lost = end.lost;
   return end;
 }
 
-/// The part is over: its rows are its own.
-void RocprofObjects::KeepPart() {
-  part().ops = kept_ops_.Keep(ops_);
-  part().copies = kept_ops_.Keep(copies_);
-  part().calls = kept_calls_.Keep(calls_);
-  part().ranges = kept_calls_.Keep(ranges_);
-  ops_.clear();
-  copies_.clear();
-  calls_.clear();
-  ranges_.clear();
+void RocprofObjects::NextPart() {
+  used_places_.NextBatch();
+  used_threads_.NextBatch();
 }
 
-void RocprofObjects::Keep(RocprofStretch* stretch) {
-  stretch_ = stretch;
-  if (!stretch->parts.empty()) KeepPart();
-}
+void RocprofObjects::End() { NextPart(); }
 
 void RocprofObjects::SetArray(std::string_view key) {
   state_->open = !key.empty() && key != "rocprofiler-sdk-tool";
@@ -159,7 +171,7 @@ bool RocprofObjects::Enter(std::string_view text, size_t brace) {
   const size_t inside = SkipJsonSpace(text, brace + 1);
   constexpr std::string_view kMetadata = "\"metadata\"";
   if (text.substr(inside, kMetadata.size()) == kMetadata) {
-    KeepPart();
+    NextPart();
     stretch_->parts.emplace_back().begins = true;
     part().numbers = &numbers_;
     state_->kinds.reset();
@@ -267,7 +279,7 @@ bool RocprofObjects::TakeMessage(std::string_view text) {
         if (key == "value") message = value;
       });
   if (good) {
-    part().messages.emplace_back(correlation, numbers_.texts.Intern(message));
+    part().messages.emplace_back(correlation, Text(message));
   }
   return good;
 }
@@ -289,27 +301,36 @@ bool RocprofObjects::TakeSymbol(std::string_view text) {
   std::string_view name = formatted;
   if (name.empty()) name = demangled;
   if (name.empty()) name = mangled;
-  part().symbols.emplace_back(static_cast<uint32_t>(id),
-                              numbers_.texts.Intern(name));
+  part().symbols.emplace_back(static_cast<uint32_t>(id), Text(name));
   return true;
 }
 
 uint32_t RocprofObjects::PlaceNumber(const RocprofPlace& place) {
   auto& places = numbers_.places;
-  if (!places.empty() && places[last_place_] == place) return last_place_;
-  const auto [it, added] =
-      place_index_.emplace(place, static_cast<uint32_t>(places.size()));
-  if (added) places.push_back(place);
-  return last_place_ = it->second;
+  if (places.empty() || places[last_place_] != place) {
+    const auto [it, added] =
+        place_index_.emplace(place, static_cast<uint32_t>(places.size()));
+    if (added) places.push_back(place);
+    last_place_ = it->second;
+  }
+  if (used_places_.IsFirst(last_place_)) {
+    part().places.push_back({last_place_, place});
+  }
+  return last_place_;
 }
 
 uint32_t RocprofObjects::ThreadNumber(int64_t thread) {
   auto& threads = numbers_.threads;
-  if (!threads.empty() && threads[last_thread_] == thread) return last_thread_;
-  const auto [it, added] =
-      thread_index_.emplace(thread, static_cast<uint32_t>(threads.size()));
-  if (added) threads.push_back(thread);
-  return last_thread_ = it->second;
+  if (threads.empty() || threads[last_thread_] != thread) {
+    const auto [it, added] =
+        thread_index_.emplace(thread, static_cast<uint32_t>(threads.size()));
+    if (added) threads.push_back(thread);
+    last_thread_ = it->second;
+  }
+  if (used_threads_.IsFirst(last_thread_)) {
+    part().threads.push_back({last_thread_, thread});
+  }
+  return last_thread_;
 }
 
 bool RocprofObjects::TakeOp(std::string_view text, bool is_copy) {
@@ -344,7 +365,7 @@ void RocprofObjects::KeepOp(const RocprofFields& fields, bool is_copy,
                 ? RocprofCodeOf(fields[Slot::kKind], fields[Slot::kOperation])
                 : static_cast<NameId>(
                       std::min(fields[Slot::kKernel], kMostRocprofSymbols));
-  (is_copy ? copies_ : ops_).push_back(op);
+  part().ops.push_back(op);
 }
 
 /// Whether a call of this kind and operation is of interest, as far as that is
@@ -385,7 +406,7 @@ void RocprofObjects::KeepCall(const RocprofFields& fields, bool is_range,
   call.ordinal = ordinal;
   call.name = RocprofCodeOf(kind, operation);
   call.thread = ThreadNumber(fields.Signed(Slot::kThread));
-  (is_range ? ranges_ : calls_).push_back(call);
+  (is_range ? part().ranges : part().calls).push_back(call);
 }
 
 /// Records of one array follow each other by a comma alone.

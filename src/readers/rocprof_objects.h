@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,15 +61,24 @@ struct RocprofNumbers {
 
 /// What a stretch holds of one process. Names of kernels are their ids, those
 /// of copies, calls and ranges are codes (RocprofCodeOf); lanes are places.
+/// Those and threads are numbered by a thread, which goes on counting
+/// meanwhile: what they mean is here, in the order of their first use.
 struct RocprofPart {
-  bool begins = false;  // the process begins here
-  std::span<TraceSink::Op> ops, copies;
-  std::span<TraceSink::Call> calls, ranges;
-  std::vector<std::pair<uint32_t, uint32_t>> symbols;  // kernel id, text
-  std::vector<std::pair<int64_t, uint32_t>> messages;  // correlation, text
+  bool begins = false;             // the process begins here
+  std::vector<TraceSink::Op> ops;  // kernels and copies
+  std::vector<TraceSink::Call> calls, ranges;
+  std::vector<RocprofUse<RocprofPlace>> places;
+  std::vector<RocprofUse<int64_t>> threads;
+  // Kernel ids, or correlations, and their texts, which stay where they are
+  // for the thread's life.
+  std::vector<std::pair<uint32_t, std::string_view>> symbols;
+  std::vector<std::pair<int64_t, std::string_view>> messages;
   /// As written, and kTextPadding spaces.
   std::vector<std::pair<RocprofArray, std::string>> others;
-  const RocprofNumbers* numbers = nullptr;
+  const RocprofNumbers* numbers = nullptr;  // to tell threads apart
+
+  /// Empties it; memory of records stays.
+  void Restart();
 };
 
 /// Of records, which go on from stretch to stretch and process to process.
@@ -83,6 +91,8 @@ struct RocprofStretch {
   RocprofOrdinals passed;  // ordinals of the records count from its begin
   JsonNesting nesting;
   ImportCounters counters;
+
+  void Restart();
 };
 
 /// Kernel ids count from 0, one a symbol.
@@ -125,7 +135,7 @@ class RocprofObjects : private JsonObjectSink {
   size_t Guess(std::string_view text, size_t from, State* state) const;
   WalkEnd Walk(std::string_view text, size_t from, size_t limit, bool final,
                State* state, RocprofStretch* stretch);
-  void Keep(RocprofStretch* stretch);
+  void End();
 
  private:
   bool Enter(std::string_view text, size_t brace) override;
@@ -143,10 +153,14 @@ class RocprofObjects : private JsonObjectSink {
   void KeepOp(const RocprofFields& fields, bool is_copy, uint64_t ordinal);
   void KeepCall(const RocprofFields& fields, bool is_range, uint64_t ordinal);
   bool IsKept(uint64_t kind, uint64_t operation) const;
+  /// A copy that stays where it is.
+  std::string_view Text(std::string_view text) {
+    return numbers_.texts[numbers_.texts.Intern(text)];
+  }
   uint32_t PlaceNumber(const RocprofPlace& place);
   uint32_t ThreadNumber(int64_t thread);
   RocprofPart& part() { return stretch_->parts.back(); }
-  void KeepPart();
+  void NextPart();
 
   std::shared_ptr<const Kinds> kinds_;
   JsonObjects objects_;
@@ -156,15 +170,10 @@ class RocprofObjects : private JsonObjectSink {
 
   std::array<RocprofLayout, 4> layouts_;  // ops, copies, calls, ranges
 
-  // Rows of the part that is being read, and of all that were.
-  std::vector<TraceSink::Op> ops_, copies_;
-  std::vector<TraceSink::Call> calls_, ranges_;
-  RowStore<TraceSink::Op> kept_ops_;
-  RowStore<TraceSink::Call> kept_calls_;
-
   RocprofNumbers numbers_;
   std::map<RocprofPlace, uint32_t> place_index_;
   std::map<int64_t, uint32_t> thread_index_;
+  RocprofUses used_places_, used_threads_;  // of the part
   uint32_t last_place_ = 0;
   uint32_t last_thread_ = 0;
 };

@@ -16,9 +16,24 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
   return text.substr(0, prefix.size()) == prefix;
 }
 
+/// The number of `meaning`, which a thread gave one of its own.
+template <typename Meaning>
+void NumberAs(uint32_t own, const Meaning& meaning,
+              std::vector<uint32_t>* numbers,
+              std::map<Meaning, uint32_t>* index,
+              std::vector<Meaning>* meanings) {
+  if (numbers->size() <= own) numbers->resize(own + size_t{16}, kNone);
+  uint32_t& number = (*numbers)[own];
+  if (number != kNone) return;
+  const auto [at, added] =
+      index->emplace(meaning, static_cast<uint32_t>(meanings->size()));
+  if (added) meanings->push_back(meaning);
+  number = at->second;
+}
+
 }  // namespace
 
-void RocprofProcess::Add(RocprofPart part, const RocprofOrdinals& first,
+void RocprofProcess::Add(const RocprofPart& part, const Place& place,
                          ImportCounters* counters) {
   for (const auto& [array, padded] : part.others) {
     const std::string_view text(padded.data(), padded.size() - kTextPadding);
@@ -29,15 +44,53 @@ void RocprofProcess::Add(RocprofPart part, const RocprofOrdinals& first,
   }
   for (const auto& [kernel, text] : part.symbols) {
     if (symbols_.size() <= kernel) symbols_.resize(kernel + size_t{1});
-    symbols_[kernel] = {part.numbers->texts[text], true, kNone};
+    symbols_[kernel] = {text, true, kNone};
   }
-  for (const auto& [correlation, text] : part.messages) {
-    messages_.emplace_back(correlation, part.numbers->texts[text]);
+  messages_.insert(messages_.end(), part.messages.begin(), part.messages.end());
+  Numbers& numbers = numbers_[part.numbers];
+  for (const auto& [number, meaning] : part.places) {
+    NumberAs(number, meaning, &numbers.places, &place_index_, &places_);
   }
-  part.others.clear();
-  part.symbols = {};
-  part.messages = {};
-  parts_.push_back({std::move(part), first});
+  for (const auto& [number, meaning] : part.threads) {
+    NumberAs(number, meaning, &numbers.threads, &thread_index_, &threads_);
+  }
+  AddOps(part, place, numbers, counters);
+  AddCalls(part, place, numbers, counters);
+}
+
+void RocprofProcess::AddOps(const RocprofPart& part, const Place& place,
+                            const Numbers& numbers, ImportCounters* counters) {
+  if (!part.ops.empty()) {
+    ops_.Expect(op_forecast_.Of(ops_.size(), place.share));
+  }
+  for (const TraceSink::Op& op : part.ops) {
+    int64_t end_ns = op.end_ns;
+    if (!AcceptTimes(op.start_ns, &end_ns, counters)) continue;
+    const bool is_copy = op.kind == OpKind::kMemcpy;
+    ops_.Add({op.start_ns, end_ns - op.start_ns, op.correlation,
+              op.ordinal + (is_copy ? place.first.copies : place.first.kernels),
+              op.name, numbers.places[op.lane], op.kind});
+  }
+}
+
+void RocprofProcess::AddCalls(const RocprofPart& part, const Place& place,
+                              const Numbers& numbers,
+                              ImportCounters* counters) {
+  if (calls_.size() + part.calls.size() > calls_.capacity()) {
+    const size_t expected = call_forecast_.Of(calls_.size(), place.share);
+    calls_.reserve(std::max(expected, 2 * (calls_.size() + part.calls.size())));
+  }
+  for (TraceSink::Call call : part.calls) {
+    if (!AcceptTimes(call.start_ns, &call.end_ns, counters)) continue;
+    call.ordinal += place.first.calls;
+    call.thread = numbers.threads[call.thread];
+    calls_.push_back(call);
+  }
+  for (TraceSink::Call range : part.ranges) {
+    range.ordinal += place.first.ranges;
+    range.thread = numbers.threads[range.thread];
+    ranges_.push_back(range);
+  }
 }
 
 bool RocprofProcess::TakeMetadata(std::string_view text) {
@@ -71,61 +124,68 @@ bool RocprofProcess::TakeAgent(std::string_view text) {
 bool RocprofProcess::TakeKind(std::string_view text) {
   RocprofKind parsed;
   const bool good = ParseRocprofKind(text, &parsed);
-  StringPool& names = lexicon_->names;
   Kind kind;
-  kind.name = names[names.Intern(parsed.name)];
-  for (const std::string_view operation : parsed.operations) {
-    kind.operations.push_back(names.Intern(operation));
-  }
+  kind.name = parsed.name;
+  kind.operations.assign(parsed.operations.begin(), parsed.operations.end());
   kinds_.push_back(std::move(kind));  // its number counts, good or bad
   return good;
 }
 
-std::string_view RocprofProcess::KindName(uint32_t code) const {
-  return code >> 16 < kinds_.size() ? kinds_[code >> 16].name
-                                    : std::string_view();
+/// Not before all kinds are known.
+RocprofProcess::Operation& RocprofProcess::OperationOf(uint32_t code) {
+  const auto [at, added] = operations_.try_emplace(code);
+  Operation& operation = at->second;
+  if (!added || code >> 16 >= kinds_.size()) return operation;
+  const Kind& kind = kinds_[code >> 16];
+  const uint32_t number = code & 0xffffU;
+  if (number >= kind.operations.size()) return operation;
+  operation.known = true;
+  operation.text = kind.operations[number];
+  if (StartsWith(kind.name, "HIP")) operation.use = UseOfCall(operation.text);
+  return operation;
 }
 
-NameId RocprofProcess::OperationName(uint32_t code) const {
-  if (code >> 16 >= kinds_.size()) return kNone;
-  const Kind& kind = kinds_[code >> 16];
-  const uint32_t operation = code & 0xffffU;
-  return operation < kind.operations.size() ? kind.operations[operation]
-                                            : kNone;
+NameId RocprofProcess::NameOf(Operation* operation) {
+  if (operation->name == kNone) {
+    operation->name = assembler_->Name(operation->text);
+  }
+  return operation->name;
 }
 
 NameId RocprofProcess::SymbolName(uint32_t kernel) {
   if (kernel >= symbols_.size() || !symbols_[kernel].known) {
-    return lexicon_->names.Intern(fmt::format("kernel {}", kernel));
+    return assembler_->Name(fmt::format("kernel {}", kernel));
   }
   Symbol& symbol = symbols_[kernel];
-  if (symbol.name == kNone) symbol.name = lexicon_->names.Intern(symbol.text);
+  if (symbol.name == kNone) symbol.name = assembler_->Name(symbol.text);
   return symbol.name;
 }
 
-NameId RocprofProcess::MessageOf(int64_t correlation) {
+NameId RocprofProcess::CopyName(uint32_t code) {
+  Operation& operation = OperationOf(code);
+  if (!operation.known) operation.text = "MEMORY_COPY";
+  return NameOf(&operation);
+}
+
+/// No data: there is none.
+std::string_view RocprofProcess::MessageOf(int64_t correlation) const {
   const auto at =
       std::lower_bound(messages_.begin(), messages_.end(), correlation,
                        [](const auto& message, int64_t wanted) {
                          return message.first < wanted;
                        });
-  if (at == messages_.end() || at->first != correlation) return kNone;
-  return lexicon_->names.Intern(at->second);
+  if (at == messages_.end() || at->first != correlation) return {};
+  return at->second;
 }
 
 /// An agent is known by its logical number, as in CSV files; a copy is its
 /// source's, or the destination's where the source is no GPU.
-uint32_t RocprofProcess::LaneOf(const RocprofNumbers& numbers,
-                                uint32_t number) {
-  auto& lanes = numbers_[&numbers].lanes;
-  if (lanes.size() <= number) lanes.resize(numbers.places.size(), kNone);
-  if (lanes[number] != kNone) return lanes[number];
+uint32_t RocprofProcess::LaneOf(const RocprofPlace& place) {
   const auto find = [&](uint64_t handle) -> const RocprofAgent* {
     for (const auto& [known, agent] : agents_)
       if (known == handle) return &agent;
     return nullptr;
   };
-  const RocprofPlace& place = numbers.places[number];
   uint64_t handle = place.agent;
   const RocprofAgent* agent = find(handle);
   if (place.is_copy && agent != nullptr && !agent->is_gpu) {
@@ -140,85 +200,81 @@ uint32_t RocprofProcess::LaneOf(const RocprofNumbers& numbers,
       place.has_stream ? std::to_string(place.stream) : std::string();
   std::string key;
   RocprofLane{pid_, device, queue, stream}.AppendKey(&key);
-  return lanes[number] = lexicon_->lanes.Intern(key);
+  return assembler_->Lane(key, place.is_copy);
 }
 
-uint32_t RocprofProcess::ThreadOf(const RocprofNumbers& numbers,
-                                  uint32_t number) {
-  auto& threads = numbers_[&numbers].threads;
-  if (threads.size() <= number) threads.resize(numbers.threads.size(), kNone);
-  if (threads[number] == kNone) {
-    threads[number] = lexicon_->threads.Intern(
-        fmt::format("{}\x1f{}", pid_, numbers.threads[number]));
+uint32_t RocprofProcess::ThreadOf(uint32_t thread) {
+  uint32_t& number = thread_of_[thread];
+  if (number == kNone) {
+    number =
+        assembler_->Thread(fmt::format("{}\x1f{}", pid_, threads_[thread]));
   }
-  return threads[number];
+  return number;
 }
 
-RocprofBatch RocprofProcess::BatchOfOps(const Part& part, bool copies) {
-  RocprofBatch batch;
-  batch.lexicon = lexicon_;
-  batch.ops = copies ? part.rows.copies : part.rows.ops;
-  for (TraceSink::Op& op : batch.ops) {
-    op.ordinal += copies ? part.first.copies : part.first.kernels;
-    op.lane = LaneOf(*part.rows.numbers, op.lane);
-    op.name = copies ? OperationName(op.name) : SymbolName(op.name);
-    if (op.name == kNone) op.name = lexicon_->names.Intern("MEMORY_COPY");
+void RocprofProcess::FinishOps() {
+  GpuOps ops = ops_.Take();
+  // Names of kernels first, so that nothing depends on the arrays' order.
+  for (const OpKind kind : {OpKind::kKernel, OpKind::kMemcpy}) {
+    for (size_t i = 0; i < ops.size(); ++i) {
+      if (ops.kind[i] != kind) continue;
+      ops.name[i] = kind == OpKind::kKernel ? SymbolName(ops.name[i])
+                                            : CopyName(ops.name[i]);
+    }
   }
-  return batch;
+  std::vector<uint32_t> lane_of;
+  for (const RocprofPlace& place : places_) lane_of.push_back(LaneOf(place));
+  for (uint32_t& lane : ops.lane) lane = lane_of[lane];
+  assembler_->AddOps(std::move(ops));
 }
 
-RocprofBatch RocprofProcess::BatchOfCalls(Part* part) {
-  RocprofBatch batch;
-  batch.lexicon = lexicon_;
+void RocprofProcess::FinishCalls(ImportCounters* counters) {
   size_t kept = 0;
-  for (TraceSink::Call call : part->rows.calls) {
-    const NameId name = OperationName(call.name);
-    const bool is_hip = StartsWith(KindName(call.name), "HIP");
-    const NameUse use =
-        name == kNone || !is_hip ? NameUse{} : lexicon_->UseOf(name);
-    if (use.begins_capture) batch.counters.Add(Counter::kGraphCapture);
-    if (!use.kept) continue;
-    call.name = name;
-    call.kind = use.kind;
-    call.ordinal += part->first.calls;
-    call.thread = ThreadOf(*part->rows.numbers, call.thread);
-    part->rows.calls[kept++] = call;
+  uint32_t last = kNone;
+  Operation* operation = nullptr;
+  for (TraceSink::Call& call : calls_) {
+    if (operation == nullptr || call.name != last) {
+      last = call.name;
+      operation = &OperationOf(last);
+    }
+    if (operation->use.begins_capture) counters->Add(Counter::kGraphCapture);
+    if (!operation->use.kept) continue;
+    TraceSink::Call& to = calls_[kept++];
+    to = call;
+    to.name = NameOf(operation);
+    to.kind = operation->use.kind;
+    to.thread = ThreadOf(to.thread);
   }
-  batch.calls = part->rows.calls.first(kept);
-  return batch;
+  calls_.resize(kept);
+  assembler_->AddCalls(std::move(calls_));
 }
 
-RocprofBatch RocprofProcess::BatchOfRanges(Part* part) {
-  RocprofBatch batch;
-  batch.lexicon = lexicon_;
-  size_t kept = 0;
-  for (TraceSink::Call range : part->rows.ranges) {
-    if (!StartsWith(KindName(range.name), "MARKER_CORE")) continue;
-    NameId name = MessageOf(range.correlation);
-    if (name == kNone) name = OperationName(range.name);
-    if (name == kNone) continue;
-    range.name = name;
-    range.ordinal += part->first.ranges;
-    range.thread = ThreadOf(*part->rows.numbers, range.thread);
-    part->rows.ranges[kept++] = range;
+void RocprofProcess::FinishRanges() {
+  for (TraceSink::Call range : ranges_) {
+    const uint32_t kind = range.name >> 16;
+    if (kind >= kinds_.size() ||
+        !StartsWith(kinds_[kind].name, "MARKER_CORE")) {
+      continue;
+    }
+    const std::string_view message = MessageOf(range.correlation);
+    Operation& operation = OperationOf(range.name);
+    if (message.data() == nullptr && !operation.known) continue;
+    range.name = message.data() == nullptr ? NameOf(&operation)
+                                           : assembler_->Name(message);
+    range.thread = ThreadOf(range.thread);
+    assembler_->AddRange(range);
   }
-  batch.ranges = part->rows.ranges.first(kept);
-  return batch;
 }
 
-void RocprofProcess::Finish(std::vector<RocprofBatch>* batches,
-                            std::vector<RocprofAgent>* agents) {
+void RocprofProcess::Finish(std::vector<RocprofAgent>* agents,
+                            ImportCounters* counters) {
   std::stable_sort(
       messages_.begin(), messages_.end(),
       [](const auto& a, const auto& b) { return a.first < b.first; });
-  // By kind, so that nothing depends on where the parts begin.
-  for (const bool copies : {false, true}) {
-    for (const Part& part : parts_) {
-      batches->push_back(BatchOfOps(part, copies));
-    }
-  }
-  for (Part& part : parts_) batches->push_back(BatchOfCalls(&part));
-  for (Part& part : parts_) batches->push_back(BatchOfRanges(&part));
+  thread_of_.assign(threads_.size(), kNone);
+  FinishOps();
+  FinishCalls(counters);
+  FinishRanges();
   for (auto& [handle, agent] : agents_) agents->push_back(std::move(agent));
 }
 

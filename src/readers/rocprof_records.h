@@ -7,15 +7,14 @@
 
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/string_pool.h"
 #include "model/counters.h"
 #include "readers/host_calls.h"
-#include "readers/row_store.h"
 #include "readers/trace_sink.h"
 
 namespace inferdiff {
@@ -70,37 +69,53 @@ struct RocprofLane {
   }
 };
 
-/// The records of one stretch of a file. Numbers are those of `lexicon`.
+/// A number that a batch uses, and what it stands for in its thread's lexicon.
+template <typename Meaning>
+struct RocprofUse {
+  uint32_t number = 0;
+  Meaning meaning{};
+};
+
+/// Tells the numbers that a batch has not used so far.
+class RocprofUses {
+ public:
+  bool IsFirst(uint32_t number) {
+    if (last_.size() <= number) last_.resize(number + size_t{64}, 0);
+    return std::exchange(last_[number], batch_) != batch_;
+  }
+  void NextBatch() { ++batch_; }
+
+ private:
+  std::vector<uint64_t> last_;  // batch that used it, by number
+  uint64_t batch_ = 1;
+};
+
+/// The records of one stretch of a file. Numbers are those of one thread, which
+/// goes on counting meanwhile: what they mean is here, in the order of their
+/// first use; texts stay where they are for the thread's life.
 struct RocprofBatch {
-  std::span<TraceSink::Op> ops;
-  std::span<TraceSink::Call> calls;
-  std::span<TraceSink::Call> ranges;  // kind unused
+  std::vector<TraceSink::Op> ops;
+  std::vector<TraceSink::Call> calls;
+  std::vector<TraceSink::Call> ranges;  // kind unused
+  std::vector<RocprofUse<std::string_view>> names, lanes, threads;
+  const RocprofLexicon* lexicon = nullptr;  // to tell threads apart
   uint64_t ordinals = 0;  // lines or records passed; theirs count from 0
   std::string process;    // of the first call that names one
   ImportCounters counters;
-  RocprofLexicon* lexicon = nullptr;
-};
 
-/// Records of one thread: those of the stretch that is being read, and those
-/// of all that were.
-class RocprofRecords {
- public:
-  std::vector<TraceSink::Op> ops;
-  std::vector<TraceSink::Call> calls, ranges;
-
-  /// The stretch is over: its records are the batch's now.
-  void Keep(RocprofBatch* batch) {
-    batch->ops = ops_.Keep(ops);
-    batch->calls = calls_.Keep(calls);
-    batch->ranges = calls_.Keep(ranges);
+  /// Empties it; memory stays.
+  void Restart() {
     ops.clear();
     calls.clear();
     ranges.clear();
+    names.clear();
+    lanes.clear();
+    threads.clear();
+    lexicon = nullptr;
+    ordinals = 0;
+    process.clear();
+    counters = {};
   }
-
- private:
-  RowStore<TraceSink::Op> ops_;
-  RowStore<TraceSink::Call> calls_;
 };
 
 /// An agent (a processor) of the host.

@@ -133,6 +133,12 @@ WalkEnd RocprofRows::Walk(std::string_view text, size_t from, size_t limit,
   return end;
 }
 
+void RocprofRows::End() {
+  names_.NextBatch();
+  lanes_.NextBatch();
+  threads_.NextBatch();
+}
+
 void RocprofRows::TakeRow(const CsvRow& row) {
   switch (columns_.kind) {
     case RocprofRowKind::kKernels:
@@ -179,8 +185,11 @@ std::string_view RocprofRows::ProcessOf(const CsvRow& row) const {
   return by_process_ ? FieldOf(row, columns_.process) : std::string_view();
 }
 
-uint32_t RocprofRows::NameOf(std::string_view text) {
-  return lexicon_.NameOf(text);
+/// The name, now that a record has it.
+uint32_t RocprofRows::Used(uint32_t name) {
+  if (names_.IsFirst(name))
+    batch_->names.push_back({name, lexicon_.names[name]});
+  return name;
 }
 
 /// A field of fewer than eight bytes as a number, with its length. Text of the
@@ -204,12 +213,16 @@ uint32_t RocprofRows::LaneOf(const RocprofLane& lane) {
                          lane.queue.size() | lane.stream.size()) < 8;
   const ShortLane key = {NumberOf(lane.process), NumberOf(lane.agent),
                          NumberOf(lane.queue), NumberOf(lane.stream)};
-  if (is_short && has_lane_ && key == last_key_) return last_lane_;
-  key_.clear();
-  lane.AppendKey(&key_);
-  last_lane_ = lexicon_.lanes.Intern(key_);
-  last_key_ = key;
-  has_lane_ = is_short;
+  if (!is_short || !has_lane_ || key != last_key_) {
+    key_.clear();
+    lane.AppendKey(&key_);
+    last_lane_ = lexicon_.lanes.Intern(key_);
+    last_key_ = key;
+    has_lane_ = is_short;
+  }
+  if (lanes_.IsFirst(last_lane_)) {
+    batch_->lanes.push_back({last_lane_, lexicon_.lanes[last_lane_]});
+  }
   return last_lane_;
 }
 
@@ -219,11 +232,11 @@ void RocprofRows::TakeKernel(const CsvRow& row) {
   if (op.start_ns == 0) batch_->counters.Add(Counter::kClampedStart);
   op.correlation = CorrelationOf(row);
   op.ordinal = row.line();
-  op.name = NameOf(row[columns_.name]);
+  op.name = Used(lexicon_.NameOf(row[columns_.name]));
   op.lane =
       LaneOf({ProcessOf(row), FieldOf(row, columns_.agent),
               FieldOf(row, columns_.queue), FieldOf(row, columns_.stream)});
-  records_.ops.push_back(op);
+  batch_->ops.push_back(op);
 }
 
 /// "MEMORY_COPY_DEVICE_TO_HOST": of the GPU's copy engine, so it is the
@@ -235,7 +248,7 @@ void RocprofRows::TakeCopy(const CsvRow& row) {
   const bool from_host = direction.find("HOST_TO_") != direction.npos;
   op.correlation = CorrelationOf(row);
   op.ordinal = row.line();
-  op.name = NameOf(direction);
+  op.name = Used(lexicon_.NameOf(direction));
   op.kind = OpKind::kMemcpy;
   op.lane = LaneOf({ProcessOf(row),
                     FieldOf(row, from_host || columns_.source == kNoColumn
@@ -243,7 +256,7 @@ void RocprofRows::TakeCopy(const CsvRow& row) {
                                      : columns_.source),
                     {},
                     FieldOf(row, columns_.stream)});
-  records_.ops.push_back(op);
+  batch_->ops.push_back(op);
 }
 
 void RocprofRows::TakeCall(const CsvRow& row) {
@@ -254,7 +267,7 @@ void RocprofRows::TakeCall(const CsvRow& row) {
   const bool is_range = StartsWith(domain, "MARKER_CORE");
   if (!is_range && !StartsWith(domain, "HIP")) return;
   TraceSink::Call call;
-  call.name = NameOf(row[columns_.name]);
+  call.name = lexicon_.NameOf(row[columns_.name]);
   const NameUse use = is_range ? NameUse{true} : lexicon_.UseOf(call.name);
   if (use.begins_capture) batch_->counters.Add(Counter::kGraphCapture);
   if (!use.kept || !ReadTimes(row, &call.start_ns, &call.end_ns)) return;
@@ -265,7 +278,11 @@ void RocprofRows::TakeCall(const CsvRow& row) {
   key_.push_back('\x1f');
   key_.append(FieldOf(row, columns_.thread));
   call.thread = lexicon_.threads.Intern(key_);
-  (is_range ? records_.ranges : records_.calls).push_back(call);
+  if (threads_.IsFirst(call.thread)) {
+    batch_->threads.push_back({call.thread, lexicon_.threads[call.thread]});
+  }
+  Used(call.name);
+  (is_range ? batch_->ranges : batch_->calls).push_back(call);
 }
 
 void RocprofRows::TakeAgent(const CsvRow& row) {

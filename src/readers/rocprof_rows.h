@@ -76,7 +76,7 @@ class RocprofRows : private CsvRowSink {
   WalkEnd Walk(std::string_view text, size_t from, size_t limit, bool final,
                State* state, RocprofBatch* batch);
   /// Behind the last walk of a batch.
-  void Keep(RocprofBatch* batch) { records_.Keep(batch); }
+  void End();
 
   std::vector<RocprofAgent> TakeAgents() { return std::move(agents_); }
 
@@ -92,7 +92,7 @@ class RocprofRows : private CsvRowSink {
   using ShortLane = std::array<uint64_t, 4>;
   static uint64_t NumberOf(std::string_view field);
   uint32_t LaneOf(const RocprofLane& lane);
-  uint32_t NameOf(std::string_view text);
+  uint32_t Used(uint32_t name);
   std::string_view ProcessOf(const CsvRow& row) const;
 
   RocprofColumns columns_;
@@ -101,7 +101,7 @@ class RocprofRows : private CsvRowSink {
   RocprofLexicon lexicon_;
   RocprofBatch* batch_ = nullptr;
   std::vector<RocprofAgent> agents_;
-  RocprofRecords records_;
+  RocprofUses names_, lanes_, threads_;  // of the batch
   // The lane of the last op, which most often is that of the next one.
   ShortLane last_key_{};
   uint32_t last_lane_ = 0;

@@ -67,6 +67,27 @@ uint32_t FindOrAdd(std::map<Key, uint32_t>* index, const Key& key, size_t next,
 
 }  // namespace
 
+bool AcceptTimes(int64_t start_ns, int64_t* end_ns, ImportCounters* counters) {
+  if (start_ns < -kLatest || start_ns > kLatest || *end_ns < -kLatest ||
+      *end_ns > kLatest) {
+    counters->Add(Counter::kTimeOutOfRange);
+    return false;
+  }
+  if (*end_ns < start_ns) {
+    counters->Add(Counter::kNegativeDuration);
+    *end_ns = start_ns;
+  }
+  return true;
+}
+
+void CheckDeviceCount(size_t devices) {
+  constexpr size_t kMostTraces = 1024;
+  if (devices <= kMostTraces) return;
+  throw InputError("too-many-devices", "",
+                   "the trace has operations of more than 1024 devices",
+                   "the file is damaged, or no profiler wrote it");
+}
+
 TraceSink::TraceSink(ImportCounters* counters) : counters_(counters) {}
 
 NameId TraceSink::Name(std::string_view text) {
@@ -96,18 +117,12 @@ uint32_t TraceSink::Thread(uint32_t process, int64_t id,
 }
 
 uint32_t TraceSink::Device(uint32_t process, int64_t device) {
-  return FindOrAdd(
-      &device_index_, std::pair(process, device), devices_.size(), [&] {
-        // Every trace looks through the calls of its process.
-        constexpr size_t kMostTraces = 1024;
-        if (devices_.size() == kMostTraces) {
-          throw InputError("too-many-devices", "",
-                           "the trace has operations of more than 1024 devices",
-                           "the file is damaged, or no profiler wrote it");
-        }
-        devices_.push_back({process, {}, {}, 0, {}});
-        devices_.back().info.device = device;
-      });
+  return FindOrAdd(&device_index_, std::pair(process, device), devices_.size(),
+                   [&] {
+                     CheckDeviceCount(devices_.size() + 1);
+                     devices_.push_back({process, {}, {}, {}});
+                     devices_.back().info.device = device;
+                   });
 }
 
 uint32_t TraceSink::Lane(uint32_t device, int64_t id, std::string_view label) {
@@ -116,36 +131,34 @@ uint32_t TraceSink::Lane(uint32_t device, int64_t id, std::string_view label) {
   });
 }
 
-bool TraceSink::Accept(int64_t start_ns, int64_t* end_ns) {
-  if (start_ns < -kLatest || start_ns > kLatest || *end_ns < -kLatest ||
-      *end_ns > kLatest) {
-    counters_->Add(Counter::kTimeOutOfRange);
-    return false;
-  }
-  if (*end_ns < start_ns) {
-    counters_->Add(Counter::kNegativeDuration);
-    *end_ns = start_ns;
-  }
-  return true;
-}
-
 void TraceSink::AddOp(const Op& op) {
   int64_t end_ns = op.end_ns;
   if (!Accept(op.start_ns, &end_ns)) return;
-  DeviceRows& rows = devices_[lanes_[op.lane].device];
-  if (rows.count == rows.ops.size()) {
-    const bool first = &rows == devices_.data();
-    GrowOps(first ? expected_ops_ : 0, &rows.ops);
-  }
-  const size_t at = rows.count++;
-  rows.ops.start_ns[at] = op.start_ns;
-  rows.ops.dur_ns[at] = end_ns - op.start_ns;
-  rows.ops.correlation[at] = op.correlation;
-  rows.ops.ordinal[at] = op.ordinal;
-  rows.ops.name[at] = op.name;
-  rows.ops.lane[at] = op.lane;
-  rows.ops.kind[at] = op.kind;
+  devices_[lanes_[op.lane].device].ops.Add({op.start_ns, end_ns - op.start_ns,
+                                            op.correlation, op.ordinal, op.name,
+                                            op.lane, op.kind});
   ++op_count_;
+}
+
+void TraceSink::AddOps(uint32_t device, GpuOps ops) {
+  OpColumns& columns = devices_[device].ops;
+  OpColumns added(std::move(ops));
+  op_count_ += added.size();
+  if (columns.size() == 0) {
+    columns = std::move(added);
+    return;
+  }
+  columns.Expect(columns.size() + added.size());
+  for (size_t i = 0; i < added.size(); ++i) columns.Add(added.At(i));
+}
+
+void TraceSink::AddCalls(uint32_t process, std::vector<Call> calls) {
+  std::vector<Call>& kept = processes_[process].calls;
+  if (kept.empty()) {
+    kept = std::move(calls);
+  } else {
+    kept.insert(kept.end(), calls.begin(), calls.end());
+  }
 }
 
 void TraceSink::AddCall(const Call& call) {
@@ -189,8 +202,7 @@ void TraceSink::FillLanes(uint32_t device, Trace* trace) {
 
 /// Numbers of lanes become the trace's; then by time.
 void TraceSink::FillOps(DeviceRows* rows, Trace* trace) {
-  ShrinkOps(rows->count, &rows->ops);
-  trace->ops = std::move(rows->ops);
+  trace->ops = rows->ops.Take();
   for (uint32_t& lane : trace->ops.lane) lane = lane_number_[lane];
   SortOps(&trace->ops);
 }
@@ -245,18 +257,27 @@ uint32_t TraceSink::ThreadIn(uint32_t thread, Trace* trace) {
   return number;
 }
 
-/// `count`: the first trace of its process, which counts for all.
-void TraceSink::FillCalls(Host* host, bool count, Trace* trace) {
-  std::vector<uint8_t> kept = LinkOps(host, count, trace);
+/// `counts`: the first trace of its process, which counts for all.
+void TraceSink::FillCalls(Host* host, bool counts, Trace* trace) {
+  std::vector<uint8_t> kept = LinkOps(host, counts, trace);
+  size_t count = 0;
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const CallKind kind = host->calls[i].kind;
+    if (kind == CallKind::kGraphLaunch) ++trace->info.graph_launches;
+    if (kind == CallKind::kGraphLaunch || LaunchesNothing(kind)) kept[i] = 1;
+    count += kept[i];
+  }
   std::vector<uint32_t> number(kept.size(), kNone);
   HostCalls& out = trace->calls;
+  out.start_ns.reserve(count);
+  out.dur_ns.reserve(count);
+  out.correlation.reserve(count);
+  out.name.reserve(count);
+  out.thread.reserve(count);
+  out.kind.reserve(count);
   for (size_t i = 0; i < kept.size(); ++i) {
     const Call& call = host->calls[i];
-    if (call.kind == CallKind::kGraphLaunch) ++trace->info.graph_launches;
-    if (kept[i] == 0 && call.kind != CallKind::kGraphLaunch &&
-        !LaunchesNothing(call.kind)) {
-      continue;
-    }
+    if (kept[i] == 0) continue;
     const uint32_t thread = ThreadIn(call.thread, trace);
     if (thread > UINT16_MAX) {
       throw InputError("too-many-threads", "",
@@ -317,7 +338,7 @@ void TraceSink::Finish(SourceFile* file) {
   lane_number_.assign(lanes_.size(), kNone);
   for (const uint32_t device : order) {
     DeviceRows& rows = devices_[device];
-    if (rows.count == 0) continue;
+    if (rows.ops.size() == 0) continue;
     thread_number_.assign(threads_.size(), kNone);
     Trace& trace = file->traces.emplace_back();
     trace.info = rows.info;

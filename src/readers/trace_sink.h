@@ -13,6 +13,7 @@
 // but ordinals, which are the reader's own.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,10 +24,20 @@
 
 #include "base/string_pool.h"
 #include "model/trace.h"
+#include "readers/op_columns.h"
 
 namespace inferdiff {
 
 class LaunchIndex;
+
+/// Whether the times can be used; those beyond 2^62 ns are counted as
+/// time_out_of_range, and an end before its start becomes a duration of 0
+/// (negative_duration).
+bool AcceptTimes(int64_t start_ns, int64_t* end_ns, ImportCounters* counters);
+
+/// Every trace looks through the calls of its process. Throws InputError
+/// "too-many-devices" where `devices` are more than 1024.
+void CheckDeviceCount(size_t devices);
 
 class TraceSink {
  public:
@@ -57,26 +68,25 @@ class TraceSink {
   /// `key` orders the processes and `label` is what is printed for them.
   uint32_t Process(int64_t key, std::string_view label);
   uint32_t Thread(uint32_t process, int64_t id, std::string_view label);
-  /// The trace of this device and process. Throws InputError
-  /// "too-many-devices" beyond 1024.
+  /// The trace of this device and process. Throws what CheckDeviceCount does.
   uint32_t Device(uint32_t process, int64_t device);
   /// Facts about the trace, for the reader to fill; `device` is set.
   TraceInfo& info(uint32_t device) { return devices_[device].info; }
   uint32_t Lane(uint32_t device, int64_t id, std::string_view label);
 
-  /// Times beyond 2^62 ns are dropped and counted as time_out_of_range; an end
-  /// before its start becomes a duration of 0 (negative_duration).
+  /// Those whose times AcceptTimes does not take are dropped.
   void AddOp(const Op& op);
   void AddCall(const Call& call);
+  /// Many at once, their times accepted already: ops of one device, calls of
+  /// one process. They are not copied where they are the first.
+  void AddOps(uint32_t device, GpuOps ops);
+  void AddCalls(uint32_t process, std::vector<Call> calls);
   /// A named host range.
   void AddRange(uint32_t thread, int64_t start_ns, int64_t end_ns, NameId name,
                 uint64_t ordinal);
   /// A named range on a lane.
   void AddGpuRange(uint32_t lane, int64_t start_ns, int64_t end_ns, NameId name,
                    uint64_t ordinal);
-
-  /// The first device gets room for so many ops at once.
-  void ExpectOps(size_t count) { expected_ops_ = count; }
 
   /// Host time of the profiler itself.
   void AddProfilerSpan(uint32_t process, int64_t start_ns, int64_t end_ns);
@@ -103,8 +113,7 @@ class TraceSink {
   struct DeviceRows {
     uint32_t process = 0;
     TraceInfo info;
-    GpuOps ops;                      // as the rows come; lane: index in lanes_
-    size_t count = 0;                // of rows; the columns have room for more
+    OpColumns ops;                   // as they come; lane: index in lanes_
     std::vector<Annotation> ranges;  // where: index in lanes_
   };
   struct LaneRow {
@@ -112,7 +121,9 @@ class TraceSink {
     inferdiff::Lane lane;
   };
 
-  bool Accept(int64_t start_ns, int64_t* end_ns);
+  bool Accept(int64_t start_ns, int64_t* end_ns) {
+    return AcceptTimes(start_ns, end_ns, counters_);
+  }
   void FillLanes(uint32_t device, Trace* trace);
   void FillOps(DeviceRows* rows, Trace* trace);
   std::vector<uint8_t> LinkOps(Host* host, bool count, Trace* trace);
@@ -133,7 +144,6 @@ class TraceSink {
   std::map<std::pair<uint32_t, int64_t>, uint32_t> device_index_;
   std::map<std::pair<uint32_t, int64_t>, uint32_t> lane_index_;
   size_t op_count_ = 0;
-  size_t expected_ops_ = 0;
   // Of the trace that is being built.
   std::vector<uint32_t> lane_number_;    // by lane; kNone: not in it
   std::vector<uint32_t> thread_number_;  // by thread; kNone: not in it
