@@ -65,7 +65,7 @@ GpuOps OpColumns::Take() {
 void SortOps(GpuOps* ops) {
   const auto key = [&](size_t i) {
     return std::tie(ops->start_ns[i], ops->dur_ns[i], ops->lane[i],
-                    ops->ordinal[i]);
+                    ops->ordinal[i], ops->kind[i]);
   };
   const auto before = [&](size_t a, size_t b) { return key(a) < key(b); };
   // Most profilers write in order.

@@ -74,7 +74,8 @@ class RowForecast {
   double begin_ = 0;
 };
 
-/// Sorts by (start, end, lane, ordinal).
+/// Sorts by (start, end, lane, ordinal); kernels come in front of copies, where
+/// both are counted on their own.
 void SortOps(GpuOps* ops);
 
 }  // namespace inferdiff

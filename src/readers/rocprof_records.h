@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scanning a rocprof file leaves behind: records in file order, names and
-// places by number. A thread numbers them on its own (RocprofLexicon); the
-// numbers of the model are given at the end, in an order that depends on the
-// file alone.
+// Records of a rocprof file on their way from the thread that reads them to the
+// columns of the model (rocprof_assemble.h), names and places by number. A
+// thread numbers them on its own (RocprofLexicon); the numbers of the model are
+// given as stretches are taken, in the order of the file.
 #pragma once
 
 #include <array>

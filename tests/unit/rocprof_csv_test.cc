@@ -60,6 +60,35 @@ TEST(RocprofCsv, ReadsTheSameInAnyWindows) {
       << outcome;  // row 199, behind 50 names of two lines
 }
 
+/// Each thread numbers names and places on its own, and goes on while what it
+/// read is put into columns.
+TEST(RocprofCsv, NumbersThatComeAgainInOtherWindows) {
+  std::string text = kHeader;
+  std::mt19937 random(3);
+  for (int i = 0; i < 400; ++i) {
+    std::string row = Row(i, "kernel " + std::to_string(random() % 40));
+    if (random() % 4 == 0) row.replace(row.find("Agent 4"), 7, "Agent 2");
+    if (random() % 50 == 0) row.replace(row.find("\"64\""), 4, "6\"4");
+    text += row;
+  }
+  const std::string outcome = OneOutcome(text);
+  EXPECT_GE(CountOps(outcome), 380U);
+  EXPECT_NE(outcome.find("device 2 "), outcome.npos);
+  // The first name of the file is the first of the model.
+  const size_t first = text.find("kernel ");
+  const std::string name = text.substr(first, text.find('"', first) - first);
+  EXPECT_NE(outcome.find(" 0:" + name + " "), outcome.npos);
+}
+
+TEST(RocprofCsv, ErrorsOfAnyThreadArrive) {
+  std::string text = kHeader;
+  for (int i = 0; i < 1100; ++i) {
+    std::string row = Row(i, "f");
+    text += row.replace(row.find("Agent 4"), 7, "Agent " + std::to_string(i));
+  }
+  EXPECT_EQ(OneOutcome(text), "too-many-devices");
+}
+
 TEST(RocprofCsv, EveryPrefixIsReadOrRefused) {
   const std::string text = Table(3);
   for (size_t size = 0; size < text.size(); ++size) {

@@ -64,6 +64,38 @@ TEST(RocprofJson, ReadsTheSameInAnyBlocks) {
   EXPECT_EQ(outcome.find("truncated"), outcome.npos);
 }
 
+/// Each thread numbers places on its own; what kinds and symbols mean may be
+/// said behind the records, as may where a copy ran.
+TEST(RocprofJson, NumbersThatComeAgainInOtherWindows) {
+  std::string text = FileOf(0);
+  const std::string symbols = R"("kernel_symbols":)";
+  const size_t from = text.find(symbols);
+  const size_t until = text.find(R"("buffer_records":{)", from);
+  const std::string late = text.substr(from, until - from);
+  text.erase(from, until - from);
+  std::string records, copies;
+  for (int i = 0; i < 200; ++i) {
+    std::string record = Record(i);
+    record.replace(record.find(R"("handle":3)"), 10,
+                   R"("handle":)" + std::to_string(i * i % 5));
+    if (i % 3 == 0) {
+      record.replace(record.find(R"("handle":7)"), 10, R"("handle":8)");
+    }
+    records.append(i == 0 ? "" : ",").append(record);
+    record.replace(record.find(R"("agent_id")"), 10, R"("src_agent_id")");
+    copies.append(i == 0 ? "" : ",").append(record);
+  }
+  const std::string empty = R"("kernel_dispatch":[],"memory_copy":[)";
+  text.replace(
+      text.find(empty), empty.size(),
+      R"("memory_copy":[)" + copies + R"(],"kernel_dispatch":[)" + records);
+  text.insert(text.size() - 3, "," + late.substr(0, late.size() - 1));
+  const std::string outcome = OneOutcome(text);
+  EXPECT_EQ(CountOps(outcome), 400U);
+  EXPECT_NE(outcome.find(" 0:f<a>({}) "), outcome.npos) << outcome;
+  EXPECT_NE(outcome.find("device 8 "), outcome.npos);
+}
+
 /// Records are told by the text of those in front, which may seem to go on
 /// behind the end of the file in what was read there before.
 TEST(RocprofJson, EndsWithinAnyRecord) {
