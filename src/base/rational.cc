@@ -31,6 +31,10 @@ Rational operator-(Rational a, Rational b) {
                  Wide{a.den} * b.den);
 }
 
+Rational operator*(Rational a, Rational b) {
+  return Reduced(Wide{a.num} * b.num, Wide{a.den} * b.den);
+}
+
 int Compare(Rational a, Rational b) {
   const Wide left = Wide{a.num} * b.den;
   const Wide right = Wide{b.num} * a.den;

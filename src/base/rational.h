@@ -17,6 +17,7 @@ struct Rational {
 /// after reduction.
 Rational operator+(Rational a, Rational b);
 Rational operator-(Rational a, Rational b);
+Rational operator*(Rational a, Rational b);
 /// <0, 0, >0 as a is less than, equal to or greater than b. Never overflows.
 int Compare(Rational a, Rational b);
 inline bool operator==(Rational a, Rational b) { return Compare(a, b) == 0; }

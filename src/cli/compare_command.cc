@@ -32,11 +32,30 @@ files, a folder of them or a pattern in quotes; or their ledger files. A
 server_args.json beside a trace tells its set-up, unless both sides lie in one
 folder.
 
+A published table (docs/format-table.md) is a side, too: table.csv:SIDE takes
+the columns of that name, such as ledger.csv:mi355x.
+
 Usage: inferdiff compare [OPTION]... A... -- B...
 
-      --untraced-a US  A's step time without the profiler in microseconds, such
-                       as 4400.5: says what profiling costs (default: unknown)
-      --untraced-b US  the same of B
+      --untraced-a TIME
+                       A's step time without the profiler, such as 4.61ms or
+                       4400.5us, or an arm of a table of timed arms, such as
+                       arms.csv:base (default: unknown). With B's, the gap is
+                       that of these times
+      --untraced-b TIME
+                       the same of B
+      --serial-a A2    A with its side streams off: a trace, a folder or
+                       pattern, a ledger file or table.csv:SIDE. Measures what
+                       A's overlap is worth (default: only a bound is known)
+      --serial-b B2    the same of B
+      --untraced-serial-a TIME
+                       step time of A2 without the profiler (default: unknown)
+      --untraced-serial-b TIME
+                       the same of B2
+      --floor A=TIME,B=TIME
+                       what one more tiny kernel in a graph costs on each side,
+                       such as A=0.64us,B=1.63us: splits the work by number and
+                       price of operations (default: not split)
       --category NAME  look into one category or group of them, kernel by
                        kernel: moe, attention, communication ... (default: none)
       --group N        compare this group of equal steps, as `inferdiff steps`
@@ -52,7 +71,9 @@ struct CompareArguments {
   CommonOptions common;
   std::vector<std::string> words;  // paths and the separator
   SideChoice group, device, rank;
-  UntracedTimes untraced;
+  UntracedTimes untraced, untraced_serial;
+  std::string serial_a, serial_b;
+  FloorTimes floors;
   std::string category;
 };
 
@@ -133,7 +154,8 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
         sides.a, rules,
         LoadOptions{each,
                     {arguments.device.a, arguments.rank.a},
-                    progress->ForFile(0)});
+                    progress->ForFile(0),
+                    true});
   };
   auto future =
       std::async(parallel ? std::launch::async : std::launch::deferred, load_a);
@@ -146,7 +168,8 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
         sides.b, rules,
         LoadOptions{each,
                     {arguments.device.b, arguments.rank.b},
-                    progress->ForFile(1)});
+                    progress->ForFile(1),
+                    true});
   } catch (...) {
     failed = std::current_exception();
   }
@@ -155,9 +178,29 @@ LoadedPair LoadBoth(const Sides& sides, const CompareArguments& arguments,
   return pair;
 }
 
+/// The ledger of a side with its side streams off, of the work that is compared
+/// of the side itself.
+std::optional<LedgerResult> LoadSerial(const std::string& word,
+                                       DeviceChoice device, const Steps& side,
+                                       int64_t group, unsigned threads,
+                                       const Rules& rules,
+                                       const Outputs& outputs) {
+  if (word.empty()) return std::nullopt;
+  SideLoader serial({word}, rules, LoadOptions{threads, device, {}, true});
+  outputs.RefuseInputs(serial.inputs());
+  SayPassedOver(serial.inputs());
+  Steps wanted;
+  wanted.groups = side.groups;
+  wanted.main_group = side.main_group;
+  for (size_t i = 0; i < wanted.groups.size(); ++i)
+    if (static_cast<int64_t>(i) != group) wanted.groups[i].used = 0;
+  const GroupChoice chosen = ChooseGroups(serial.steps(), wanted);
+  return std::move(serial).Account(chosen.a);
+}
+
 CompareResult CompareSides(const Sides& sides,
                            const CompareArguments& arguments,
-                           const Rules& rules, const CompareOptions& options,
+                           const Rules& rules, CompareOptions options,
                            const Outputs& outputs) {
   Progress progress(2);
   LoadedPair pair = LoadBoth(sides, arguments, rules, &progress);
@@ -176,9 +219,19 @@ CompareResult CompareSides(const Sides& sides,
   const SetupFacts facts_a = ambiguous ? SetupFacts() : FactsOf(*pair.a);
   const SetupFacts facts_b = ambiguous ? SetupFacts() : FactsOf(*pair.b);
   const SideChoice& group = arguments.group;
-  LedgerResult a = std::move(*pair.a).Account(group.a.value_or(chosen.a));
-  LedgerResult b = std::move(*pair.b).Account(group.b.value_or(chosen.b));
-  return Compare(std::move(a), facts_a, std::move(b), facts_b, options);
+  const int64_t group_a = group.a.value_or(chosen.a);
+  const int64_t group_b = group.b.value_or(chosen.b);
+  const unsigned threads = arguments.common.threads;
+  options.serial_a =
+      LoadSerial(arguments.serial_a, {arguments.device.a, arguments.rank.a},
+                 pair.a->steps(), group_a, threads, rules, outputs);
+  options.serial_b =
+      LoadSerial(arguments.serial_b, {arguments.device.b, arguments.rank.b},
+                 pair.b->steps(), group_b, threads, rules, outputs);
+  LedgerResult a = std::move(*pair.a).Account(group_a);
+  LedgerResult b = std::move(*pair.b).Account(group_b);
+  return Compare(std::move(a), facts_a, std::move(b), facts_b,
+                 std::move(options));
 }
 
 int Run(const CompareArguments& arguments) {
@@ -186,6 +239,8 @@ int Run(const CompareArguments& arguments) {
   const Sides sides = SplitSides(arguments.words);
   CompareOptions options;
   options.untraced = arguments.untraced;
+  options.untraced_serial = arguments.untraced_serial;
+  options.floors = arguments.floors;
   if (!arguments.category.empty())
     options.category = CategoryOption(arguments.category);
   std::vector<std::string> inputs = sides.a;
@@ -193,7 +248,7 @@ int Run(const CompareArguments& arguments) {
   Outputs outputs(common, inputs, kAllFormats);
   const Rules rules = LoadRules(common);
   const CompareResult result =
-      CompareSides(sides, arguments, rules, options, outputs);
+      CompareSides(sides, arguments, rules, std::move(options), outputs);
   WriteReport(outputs,
               {[&] { return CompareDocument(result); },
                [&](const TextSink& sink) { WriteCompareJson(result, sink); },
@@ -210,8 +265,13 @@ Command AddCompare(CLI::App& root) {
   CLI::App* app =
       AddSubcommand(root, "compare", {kHelp, kFormatHelp, kReadHelp});
   AddPositionals(*app, arguments->words);
-  AddMicroseconds(*app, "--untraced-a", arguments->untraced.a);
-  AddMicroseconds(*app, "--untraced-b", arguments->untraced.b);
+  AddTime(*app, "--untraced-a", arguments->untraced.a);
+  AddTime(*app, "--untraced-b", arguments->untraced.b);
+  AddText(*app, "--serial-a", arguments->serial_a);
+  AddText(*app, "--serial-b", arguments->serial_b);
+  AddTime(*app, "--untraced-serial-a", arguments->untraced_serial.a);
+  AddTime(*app, "--untraced-serial-b", arguments->untraced_serial.b);
+  AddFloors(*app, "--floor", arguments->floors);
   AddText(*app, "--category", arguments->category);
   AddSideChoice(*app, "--group", arguments->group);
   AddSideChoice(*app, "--device", arguments->device);

@@ -105,7 +105,7 @@ Command AddLedger(CLI::App& root) {
   CLI::App* app =
       AddOneTrace(root, "ledger", kHelp, kLedgerFormatHelp, arguments->trace);
   AddText(*app, "--shard", arguments->shard);
-  AddMicroseconds(*app, "--untraced", arguments->untraced_ns);
+  AddTime(*app, "--untraced", arguments->untraced_ns);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -21,6 +21,7 @@ struct LoadOptions {
   unsigned threads = 0;
   DeviceChoice device;
   std::function<void(double)> progress;
+  bool results = false;  // a published table may be named in place of a trace
 };
 
 /// One device of one file, with its classes and steps.

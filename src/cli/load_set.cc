@@ -18,6 +18,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/load_ledgers.h"
+#include "cli/load_results.h"
 #include "ledger/rank_set.h"
 
 namespace inferdiff {
@@ -88,9 +89,9 @@ bool WantsOneDevice(const LoadOptions& options) {
 
 SideLoader::SideLoader(const std::vector<std::string>& words,
                        const Rules& rules, LoadOptions options)
-    : inputs_(ExpandInputs(words)),
-      rules_(rules),
-      options_(std::move(options)) {
+    : rules_(rules), options_(std::move(options)) {
+  if (options_.results && TryResult(words)) return;
+  inputs_ = ExpandInputs(words);
   if (inputs_.ledgers) {
     LoadLedgers();
     return;
@@ -105,12 +106,28 @@ SideLoader::SideLoader(const std::vector<std::string>& words,
   first_ = LoadTrace(inputs_.files[0].path, rules, first);
 }
 
+void SideLoader::RefuseDeviceChoice() const {
+  if (!WantsOneDevice(options_)) return;
+  FailUsage("--device and --rank choose from traces, not from ledger files",
+            "give them to the `inferdiff ledger` that writes the file");
+}
+
+bool SideLoader::TryResult(const std::vector<std::string>& words) {
+  result_ = LoadResult(words);
+  if (!result_) return false;
+  RefuseDeviceChoice();
+  inputs_.files.push_back({FileOfResult(words[0]), {}});
+  inputs_.label = result_->source.label;
+  inputs_.ledgers = true;
+  result_->source.rules_hash = rules_.get().hash();
+  first_.steps = result_->steps;
+  first_.steps.main_group = result_->group;
+  return true;
+}
+
 void SideLoader::LoadLedgers() {
   const std::string& path = inputs_.files[0].path;
-  if (WantsOneDevice(options_)) {
-    FailUsage("--device and --rank choose from traces, not from ledger files",
-              "give them to the `inferdiff ledger` that writes the file");
-  }
+  RefuseDeviceChoice();
   ledger_ = ReadLedgers(inputs_);
   inputs_.label = ledger_->set.label;
   if (ledger_->set.rules_hash != rules_.get().hash()) {
@@ -129,6 +146,7 @@ void SideLoader::LoadLedgers() {
 }
 
 ServerFacts SideLoader::ServerArgs() const {
+  if (result_) return {};
   if (!ledger_) return ReadServerArgsBeside(inputs_.files[0].path);
   ServerFacts server;
   for (const SetupFact& fact : ledger_->set.setup)
@@ -259,6 +277,7 @@ LedgerPart SideLoader::AccountPart(std::optional<int64_t> group,
 }
 
 LedgerResult SideLoader::Account(std::optional<int64_t> group) && {
+  if (result_) return *std::move(result_);
   if (!ledger_ && !IsSet())
     return AccountTrace(std::move(first_), rules_.get(), group);
   const bool from_files = inputs_.ledgers;

@@ -3,8 +3,8 @@
 //
 // The first rank is read at once, because its steps decide which work is
 // accounted; the others follow, each read, accounted, packed and forgotten, as
-// many at a time as there are threads. Ledger files are read instead where the
-// words name such.
+// many at a time as there are threads. Ledger files, or a published table, are
+// read instead where the words name such.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,8 @@ class SideLoader {
 
  private:
   void LoadLedgers();
+  bool TryResult(const std::vector<std::string>& words);
+  void RefuseDeviceChoice() const;
   bool IsSet() const;
   LedgerPart EmptyPart(uint32_t group, Shard shard) const;
   std::vector<PackedRank> AccountFile(LoadedTrace loaded, size_t file,
@@ -58,6 +60,7 @@ class SideLoader {
   LoadOptions options_;
   LoadedTrace first_;  // of a ledger only the steps
   std::optional<LedgerPart> ledger_;
+  std::optional<LedgerResult> result_;
 };
 
 }  // namespace inferdiff

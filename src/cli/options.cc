@@ -7,8 +7,11 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/decimal.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text.h"
+#include "cli/load_results.h"
 
 namespace inferdiff {
 namespace {
@@ -182,28 +185,32 @@ void AddWhole(CLI::App& app, const std::string& name, int64_t least,
       });
 }
 
-void AddMicroseconds(CLI::App& app, const std::string& name,
-                     std::optional<int64_t>& target_ns) {
-  app.add_option_function<std::string>(name, [name, &target_ns](
+void AddTime(CLI::App& app, const std::string& name,
+             std::optional<int64_t>& target_ns) {
+  app.add_option_function<std::string>(
+      name, [name, &target_ns](const std::string& text) {
+        target_ns = RoundedTo(TimeOrArm(name, text), {0, 1});
+      });
+}
+
+void AddFloors(CLI::App& app, const std::string& name, FloorTimes& target) {
+  app.add_option_function<std::string>(name, [name, &target](
                                                  const std::string& text) {
-    // At most 10^9 us: 1000 s a step.
-    const size_t point = std::min(text.find('.'), text.size());
-    std::string fraction(text, std::min(point + 1, text.size()));
-    const bool digits = point > 0 && point <= 9 && fraction.size() <= 3 &&
-                        text.find_first_not_of("0123456789.") == text.npos &&
-                        fraction.find('.') == fraction.npos;
-    fraction.resize(3, '0');
-    const int64_t ns =
-        digits
-            ? WholeNumber(name, text.substr(0, point) + fraction, 0, kMostInt)
-            : 0;
-    if (ns == 0) {
-      FailUsage(fmt::format("{} takes microseconds such as 4400.5, not "
-                            "'{}'",
-                            name, Printable(text)),
-                "");
+    for (size_t at = 0; at <= text.size();) {
+      const size_t end = std::min(text.find(',', at), text.size());
+      const std::string one = text.substr(at, end - at);
+      const bool a = one.starts_with("A="), b = one.starts_with("B=");
+      const auto time = ParseDuration(
+          std::string_view(one).substr(std::min<size_t>(2, one.size())));
+      if (!(a || b) || !time || time->num == 0) {
+        FailUsage(fmt::format("{} takes A=0.64us,B=1.63us or one of the two, "
+                              "not '{}'",
+                              name, Printable(text)),
+                  "it is what one more tiny kernel in a graph costs");
+      }
+      (a ? target.a : target.b) = *time;
+      at = end + 1;
     }
-    target_ns = ns;
   });
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "compare/category_groups.h"
+#include "compare/compare.h"
 
 namespace CLI {
 class App;
@@ -63,9 +63,11 @@ void AddOutputs(CLI::App& app, std::vector<std::string>& target);
 /// A whole number from `least` to `most`.
 void AddWhole(CLI::App& app, const std::string& name, int64_t least,
               int64_t most, int64_t& target);
-/// Decimal microseconds above 0, as ns.
-void AddMicroseconds(CLI::App& app, const std::string& name,
-                     std::optional<int64_t>& target_ns);
+/// A time above 0, "4.61ms", or an arm's step, "arms.csv:base"; to the ns.
+void AddTime(CLI::App& app, const std::string& name,
+             std::optional<int64_t>& target_ns);
+/// "A=0.64us,B=1.63us", or one of the two.
+void AddFloors(CLI::App& app, const std::string& name, FloorTimes& target);
 /// A whole number that something is numbered by.
 void AddIndex(CLI::App& app, const std::string& name,
               std::optional<int64_t>& target);

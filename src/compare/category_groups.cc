@@ -28,7 +28,9 @@ std::vector<CategoryGroup> AllGroups() {
   for (size_t i = 0; i < kCategoryCount; ++i) {
     const auto category = static_cast<Category>(i);
     if (!grouped(category))
-      groups.push_back({IdOf(category), TitleOf(category), {category}});
+      groups.push_back({std::string(IdOf(category)),
+                        std::string(TitleOf(category)),
+                        {category}});
   }
   return groups;
 }
@@ -49,7 +51,9 @@ std::optional<CategoryGroup> FindCategoryGroup(std::string_view name) {
   }
   // "attention" is the group; its parts have names of their own.
   if (const auto category = CategoryFromName(name))
-    return CategoryGroup{IdOf(*category), TitleOf(*category), {*category}};
+    return CategoryGroup{std::string(IdOf(*category)),
+                         std::string(TitleOf(*category)),
+                         {*category}};
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -11,8 +12,8 @@
 namespace inferdiff {
 
 struct CategoryGroup {
-  std::string_view id;     // "moe"
-  std::string_view title;  // "MoE"
+  std::string id;     // "moe"
+  std::string title;  // "MoE"
   std::vector<Category> members;
 };
 

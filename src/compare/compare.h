@@ -92,6 +92,9 @@ struct SideTotals {
   /// replay); 0 on the wall.
   int64_t left_out_ops = 0;
   int64_t left_out_ns = 0;
+  /// Of a published table: sums equal attributed time where they are unknown,
+  /// and counts mean nothing.
+  bool sums_known = true, counts_known = true;
 
   Rational PerStep(int64_t total) const { return {total, steps}; }
 };
@@ -105,12 +108,14 @@ Side Other(Side side);
 struct Gap {
   Basis basis = Basis::kWall;
   bool has_replays = false;  // on a side; else all idle is just idle
+  bool concurrency_known = true;
   Rational a_total, b_total;
   Rational total, work, rank_wait, concurrency, foreign, idle;
   /// The part of `work` that is idle inside replays: vendors stamp it
   /// differently, so it is never reported as idle.
   Rational idle_inside;
-  /// Neither where the two are less than 0.5 % apart.
+  /// Neither where the two are less than 0.5 % apart. By the times without the
+  /// profiler where both are known.
   Side slower = Side::kNeither;
 };
 
@@ -137,6 +142,9 @@ struct GapPart {
   enum class Sense : uint8_t { kExact, kUpperBound, kLowerBound, kRough };
   Sense sense = Sense::kExact;
   int64_t percent = 0;  // of the gap, adding up to 100; 0 where the gap is
+  /// Where steps were timed without the profiler: the same with each side's
+  /// time shared out over its parts as the ledger has it. An estimate.
+  std::optional<Rational> scaled;
 };
 
 /// One category, or one group of them, a step.
@@ -159,10 +167,14 @@ enum class FindingKind : uint8_t { kResult, kDoubt };
 
 struct Finding {
   std::string id;    // "communication-waits"
-  std::string text;  // one sentence with its figures
+  std::string text;  // a sentence with its figures, or a few
   FindingKind kind = FindingKind::kResult;
   HowKnown how = HowKnown::kMeasured;
-  std::optional<Rational> prize;  // ns a step, only where measured
+  /// What the slower side would gain, ns a step: measured or estimated.
+  std::optional<Rational> prize;
+  std::optional<Rational> bound;  // it gains that at most
+  /// What to try: the finding is one of "where to start", which are in order.
+  std::string advice;
 };
 
 /// A kernel family of one side: the kernels of one category whose names
@@ -187,6 +199,63 @@ struct UntracedTimes {
   std::optional<int64_t> a, b;
 };
 
+/// What an empty kernel that waits for the one before costs, in ns.
+struct FloorTimes {
+  std::optional<Rational> a, b;
+};
+
+/// What running on several streams is worth to one side, ns a step. Only
+/// switching it off measures it: a second ledger of the same side.
+struct MeasuredOverlap {
+  /// What a step takes longer without.
+  Rational worth;
+  /// By times without the profiler; else by the ledgers, and then without idle
+  /// time outside replays, where a profiler's cost lands.
+  bool untraced = false;
+  Rational more_idle;                // outside replays, by the ledgers
+  std::optional<Rational> more_ops;  // operations that the serial layout adds
+  /// How much longer the kernels that both layouts run equally often take
+  /// beside others, and what they take alone.
+  std::optional<Rational> dilation, alone;
+};
+
+struct Overlap {
+  /// sum - busy; unknown where a table does not tell sums.
+  std::optional<Rational> bound;
+  std::optional<MeasuredOverlap> measured;
+};
+
+/// A difference in work, exactly: count + price + rest.
+struct FloorSplit {
+  Rational count;  // (nB - nA) floorA
+  Rational price;  // nB (floorB - floorA)
+  Rational rest;
+};
+
+/// The gap again, with what is known beyond two ledgers: serial layouts, times
+/// without the profiler, floors.
+///
+///   B - A  =  worth of A's overlap - worth of B's       where measured
+///           + B - A, each as serial as it is known      per group
+///           + what untraced times have beyond ledgers   where given
+struct Causes {
+  bool untraced = false;  // by times without the profiler
+  Rational a_total, b_total, total;
+  Overlap a, b;
+  /// Add up to `total`; those of the gap where nothing more is known.
+  std::vector<GapPart> parts;
+  /// Each side as serial as it is known, and how they differ.
+  SideTotals a_base, b_base;
+  Gap residual;
+  std::vector<GroupComparison> groups;
+  FloorTimes floors;
+  /// Why the work is not split; empty where it is.
+  std::string not_separable;
+  FloorSplit work;
+  std::vector<FloorSplit>
+      by_group;  // by `groups`; the work's idle is not in it
+};
+
 struct CompareResult {
   LedgerResult a, b;
   UntracedTimes untraced;
@@ -195,6 +264,10 @@ struct CompareResult {
   std::vector<SetupRow> setup;
   Gap gap;
   std::vector<GapPart> gap_parts;
+  Causes causes;
+  /// What rows stand for: CategoryGroups(), or a published table's rows.
+  std::vector<CategoryGroup> row_groups = CategoryGroups();
+  std::optional<LedgerResult> serial_a, serial_b;
   // Those that occur; then the same, as people ask for them.
   std::vector<CategoryComparison> categories;
   std::vector<GroupComparison> groups;
@@ -210,11 +283,15 @@ using SetupFacts = std::vector<std::pair<std::string, std::string>>;
 struct CompareOptions {
   std::optional<CategoryGroup> category;  // deep dive
   UntracedTimes untraced;
+  /// Ledgers of the sides with their side streams off, and their times.
+  std::optional<LedgerResult> serial_a, serial_b;
+  UntracedTimes untraced_serial;
+  FloorTimes floors;
 };
 
 /// Throws ContractError when the gap does not add up.
 CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
-                      const SetupFacts& facts_b, const CompareOptions& options);
+                      const SetupFacts& facts_b, CompareOptions options);
 
 /// Which step group of each side to account, before ledgers are built.
 struct GroupChoice {

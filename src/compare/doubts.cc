@@ -67,6 +67,16 @@ void DoubtRanks(const SideView& side, FindingList* out) {
   if (IsMeasured(side.totals.wait_basis) ||
       side.totals.categories[index].count == 0)
     return;
+  if (side.ledger.published) {
+    out->Add("table-waits", side.side,
+             fmt::format("{}: a table does not tell waiting for other ranks "
+                         "from transfer, so its communication ({} a step) is "
+                         "an upper bound.",
+                         side.name(),
+                         Duration(side.totals.PerStep(
+                             side.totals.categories[index].attributed_ns))));
+    return;
+  }
   const std::optional<int64_t> world = side.ledger.source.info.world_size;
   const std::string here =
       world ? fmt::format("Only one of {}'s {} ranks is here", side.name(),
@@ -87,6 +97,13 @@ void DoubtRanks(const SideView& side, FindingList* out) {
 
 void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
   const LedgerResult& ledger = side.ledger;
+  if (ledger.published) {
+    out->Add("published-table", side.side,
+             fmt::format("{} is a published table: its rows add up to its "
+                         "total, and nothing else of it can be checked.",
+                         side.name()));
+    return;
+  }
   if (ledger.used_steps < kFewSteps && basis == Basis::kWall) {
     out->Add("few-steps", side.side,
              fmt::format("{} has {}: no spread can be given.", side.name(),

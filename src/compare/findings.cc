@@ -19,31 +19,6 @@ namespace {
 constexpr int64_t kNoticeablePercent = 1;
 constexpr int64_t kHostBoundPercent = 5;
 
-void FindConcurrency(const CompareResult& result, FindingList* out) {
-  const SideView a = ViewOf(result, Side::kA);
-  const SideView b = ViewOf(result, Side::kB);
-  const Rational hidden_a = a.totals.PerStep(a.totals.all.hidden_cross_lane_ns);
-  const Rational hidden_b = b.totals.PerStep(b.totals.all.hidden_cross_lane_ns);
-  if (!AtLeastPercent(hidden_a, a.headline(), kNoticeablePercent) &&
-      !AtLeastPercent(hidden_b, b.headline(), kNoticeablePercent))
-    return;
-  const Rational difference = Magnitude(hidden_b - hidden_a);
-  const auto time = [](Rational hidden) {
-    return hidden.num == 0 ? std::string("nothing")
-                           : Duration(hidden) + " a step";
-  };
-  std::string text = fmt::format("A runs {} beside other streams, B {}",
-                                 time(hidden_a), time(hidden_b));
-  const Side ahead = hidden_a < hidden_b ? Side::kB : Side::kA;
-  if (difference.num != 0) {
-    text += fmt::format(
-        ": overlap is worth at most {} to {} (only switching it off measures "
-        "it)",
-        Duration(difference), NameOf(ahead));
-  }
-  out->Add("concurrency", text + ".", HowKnown::kBound);
-}
-
 void FindSameLane(const SideView& side, FindingList* out) {
   const Rational hidden =
       side.totals.PerStep(side.totals.all.hidden_same_lane_ns);
@@ -138,6 +113,7 @@ void FindCounts(const CompareResult& result, FindingList* out) {
   const auto per_step = [](const SideTotals& side, const SideAmounts& amounts) {
     return side.PerStep(amounts.count);
   };
+  if (!a.counts_known || !b.counts_known) return;
   const Rational all_a = per_step(a, a.all), all_b = per_step(b, b.all);
   const auto differ = [](Rational x, Rational y, int64_t percent) {
     return AtLeastPercent(Magnitude(x - y), x < y ? y : x, percent);
@@ -160,7 +136,9 @@ void FindCounts(const CompareResult& result, FindingList* out) {
     const bool matters =
         AtLeastPercent(a.PerStep(row.a.attributed_ns), result.gap.a_total, 5) ||
         AtLeastPercent(b.PerStep(row.b.attributed_ns), result.gap.b_total, 5);
-    if (!matters || !differ(count_a, count_b, kFewerPercent)) continue;
+    if (!matters || !differ(count_a, count_b, kFewerPercent) ||
+        IsFused(result, group))
+      continue;
     out->Add("kernel-count." + row.id,
              fmt::format("{} is {} operations a step on A ({}) and {} on B "
                          "({}).",
@@ -181,6 +159,20 @@ void FindCopies(const SideView& side, FindingList* out) {
            fmt::format("On {} only copies run for {} a step ({} of it).",
                        side.name(), Duration(copies.mean()),
                        Share(copies.mean(), side.headline(), 1)));
+}
+
+/// The headline, then what to start with: by prize, then what is only bounded,
+/// then what to keep; then the rest, as found.
+bool StartsBefore(const Finding& x, const Finding& y) {
+  const auto rank = [](const Finding& one) {
+    if (one.id == "faster" || one.id == "same-speed") return 0;
+    if (one.advice.empty()) return 4;
+    if (one.prize) return 1;
+    return one.bound ? 2 : 3;
+  };
+  if (rank(x) != rank(y)) return rank(x) < rank(y);
+  if (rank(x) == 1) return *y.prize < *x.prize;
+  return rank(x) == 2 && *y.bound < *x.bound;
 }
 
 }  // namespace
@@ -208,7 +200,9 @@ std::vector<Finding> FindResults(const CompareResult& result) {
   if (result.comparable.verdict == Comparability::kNo) return {};
   FindSpeed(result, &out);
   FindContributors(result, &out);
-  FindConcurrency(result, &out);
+  FindOverlapWorth(result, &out);
+  FindFusion(result, &out);
+  FindFloors(result, &out);
   const SideView sides[] = {ViewOf(result, Side::kA), ViewOf(result, Side::kB)};
   for (const SideView& side : sides) FindSameLane(side, &out);
   if (result.gap.basis == Basis::kWall) {
@@ -219,7 +213,9 @@ std::vector<Finding> FindResults(const CompareResult& result) {
   for (const SideView& side : sides) FindRankWait(side, &out);
   for (const SideView& side : sides) FindStraggler(side, &out);
   FindCounts(result, &out);
-  return out.Take();
+  std::vector<Finding> findings = out.Take();
+  std::stable_sort(findings.begin(), findings.end(), StartsBefore);
+  return findings;
 }
 
 }  // namespace inferdiff

@@ -14,8 +14,12 @@ class FindingList {
 
   Finding& Add(std::string id, std::string text,
                HowKnown how = HowKnown::kMeasured) {
-    findings_.push_back({std::move(id), std::move(text), kind_, how, {}});
-    return findings_.back();
+    Finding& finding = findings_.emplace_back();
+    finding.id = std::move(id);
+    finding.text = std::move(text);
+    finding.kind = kind_;
+    finding.how = how;
+    return finding;
   }
   /// Of one side: the id gets its name, "host-bound.A".
   Finding& Add(std::string_view id, Side side, std::string text,
@@ -43,7 +47,17 @@ std::optional<Wait> FindWait(const LedgerResult& ledger);
 void FindSpeed(const CompareResult& result, FindingList* out);
 void FindContributors(const CompareResult& result, FindingList* out);
 
-/// What the comparison shows; empty where the verdict is "no".
+/// What overlap, fusion and floors would bring.
+void FindOverlapWorth(const CompareResult& result, FindingList* out);
+void FindFusion(const CompareResult& result, FindingList* out);
+void FindFloors(const CompareResult& result, FindingList* out);
+
+/// Does the slower side do this group's work in other numbers of operations, so
+/// that FindFusion speaks for it?
+bool IsFused(const CompareResult& result, const GroupComparison& group);
+
+/// What the comparison shows, "where to start" first and by its prize; empty
+/// where the verdict is "no".
 std::vector<Finding> FindResults(const CompareResult& result);
 
 /// What speaks against reading too much into it.
@@ -53,6 +67,14 @@ std::vector<Finding> FindDoubts(const CompareResult& result);
 /// difference of the means is less than what steps differ by anyway.
 bool WithinSpread(const CompareResult& result);
 
-std::vector<GapPart> PartsOfGap(const CompareResult& result);
+/// The waterfall of a gap whose side and replays are known: work of each group,
+/// idle inside replays, rank wait, concurrency where it is known, foreign and
+/// idle.
+std::vector<GapPart> PartsOf(const Gap& gap,
+                             const std::vector<GroupComparison>& groups,
+                             const SideTotals& a, const SideTotals& b);
+
+/// Shares of the whole, once for all places that print them.
+void SetPercents(std::vector<GapPart>* parts);
 
 }  // namespace inferdiff

@@ -15,8 +15,14 @@ Rational Delta(const SideTotals& a, int64_t total_a, const SideTotals& b,
   return b.PerStep(total_b) - a.PerStep(total_a);
 }
 
-int64_t WorkOf(const SideAmounts& amounts) {
-  return amounts.sum_ns - amounts.hidden_same_lane_ns;
+/// Only what both sides know can be subtracted.
+bool SumsKnown(const SideTotals& a, const SideTotals& b) {
+  return a.sums_known && b.sums_known;
+}
+
+int64_t WorkOf(const SideAmounts& amounts, bool sums_known) {
+  return sums_known ? amounts.sum_ns - amounts.hidden_same_lane_ns
+                    : amounts.attributed_ns;
 }
 
 Rational LargerAttributed(const CategoryComparison& row, const SideTotals& a,
@@ -26,13 +32,9 @@ Rational LargerAttributed(const CategoryComparison& row, const SideTotals& a,
   return of_a < of_b ? of_b : of_a;
 }
 
-/// Below 0.5 % a difference of two profiles is no news.
-Side SlowerOf(const Gap& gap) {
-  const Rational least = gap.a_total < gap.b_total ? gap.a_total : gap.b_total;
-  const Rational apart = Magnitude(gap.total);
-  if (apart < Rational{least.num / 200, least.den}) return Side::kNeither;
-  if (apart.num == 0) return Side::kNeither;
-  return gap.total.num < 0 ? Side::kA : Side::kB;
+CategoryGroup GroupOfOne(Category category) {
+  return {
+      std::string(IdOf(category)), std::string(TitleOf(category)), {category}};
 }
 
 bool Occurs(const CategoryComparison& row) {
@@ -48,22 +50,33 @@ Gap SplitGap(Basis basis, const SideTotals& a, const SideTotals& b) {
   gap.b_total = b.PerStep(b.headline_ns);
   gap.total = gap.b_total - gap.a_total;
   gap.idle_inside = Delta(a, a.idle_inside_ns, b, b.idle_inside_ns);
-  gap.work = Delta(a, WorkOf(a.all) - WorkOf(a.rank_wait), b,
-                   WorkOf(b.all) - WorkOf(b.rank_wait)) +
+  const bool sums = SumsKnown(a, b);
+  gap.concurrency_known = sums;
+  gap.work = Delta(a, WorkOf(a.all, sums) - WorkOf(a.rank_wait, sums), b,
+                   WorkOf(b.all, sums) - WorkOf(b.rank_wait, sums)) +
              gap.idle_inside;
   gap.rank_wait =
       Delta(a, a.rank_wait.attributed_ns, b, b.rank_wait.attributed_ns);
-  gap.concurrency =
-      Delta(b, b.all.hidden_cross_lane_ns - b.rank_wait.hidden_cross_lane_ns, a,
-            a.all.hidden_cross_lane_ns - a.rank_wait.hidden_cross_lane_ns);
+  if (sums)
+    gap.concurrency =
+        Delta(b, b.all.hidden_cross_lane_ns - b.rank_wait.hidden_cross_lane_ns,
+              a, a.all.hidden_cross_lane_ns - a.rank_wait.hidden_cross_lane_ns);
   gap.foreign = Delta(a, a.foreign_ns, b, b.foreign_ns);
   gap.idle = Delta(a, a.idle_outside_ns, b, b.idle_outside_ns);
   const Rational parts =
       gap.work + gap.rank_wait + gap.concurrency + gap.foreign + gap.idle;
   if (!(parts == gap.total))
     throw ContractError("the parts of the gap do not add up to it");
-  gap.slower = SlowerOf(gap);
+  gap.slower = SlowerOf(gap.a_total, gap.b_total);
   return gap;
+}
+
+Side SlowerOf(Rational a_total, Rational b_total) {
+  const Rational least = a_total < b_total ? a_total : b_total;
+  const Rational apart = Magnitude(b_total - a_total);
+  if (apart.num == 0 || apart < Rational{least.num / 200, least.den})
+    return Side::kNeither;
+  return b_total < a_total ? Side::kA : Side::kB;
 }
 
 CategoryComparison CompareGroup(const CategoryGroup& group, const SideTotals& a,
@@ -75,9 +88,11 @@ CategoryComparison CompareGroup(const CategoryGroup& group, const SideTotals& a,
     row.a += a.categories[static_cast<size_t>(member)];
     row.b += b.categories[static_cast<size_t>(member)];
   }
-  row.work = Delta(a, WorkOf(row.a), b, WorkOf(row.b));
-  row.concurrency =
-      Delta(b, row.b.hidden_cross_lane_ns, a, row.a.hidden_cross_lane_ns);
+  const bool sums = SumsKnown(a, b);
+  row.work = Delta(a, WorkOf(row.a, sums), b, WorkOf(row.b, sums));
+  if (sums)
+    row.concurrency =
+        Delta(b, row.b.hidden_cross_lane_ns, a, row.a.hidden_cross_lane_ns);
   return row;
 }
 
@@ -86,8 +101,7 @@ std::vector<CategoryComparison> CompareCategories(const SideTotals& a,
   std::vector<CategoryComparison> rows;
   for (size_t i = 0; i < kCategoryCount; ++i) {
     const auto category = static_cast<Category>(i);
-    CategoryComparison row =
-        CompareGroup({IdOf(category), TitleOf(category), {category}}, a, b);
+    CategoryComparison row = CompareGroup(GroupOfOne(category), a, b);
     if (Occurs(row)) rows.push_back(std::move(row));
   }
   std::stable_sort(rows.begin(), rows.end(), [&](const auto& x, const auto& y) {
@@ -96,17 +110,17 @@ std::vector<CategoryComparison> CompareCategories(const SideTotals& a,
   return rows;
 }
 
-std::vector<GroupComparison> CompareGroups(const SideTotals& a,
-                                           const SideTotals& b) {
+std::vector<GroupComparison> CompareGroups(
+    const std::vector<CategoryGroup>& groups, bool with_parts,
+    const SideTotals& a, const SideTotals& b) {
   std::vector<GroupComparison> rows;
-  for (const CategoryGroup& group : CategoryGroups()) {
+  for (const CategoryGroup& group : groups) {
     GroupComparison row;
     row.whole = CompareGroup(group, a, b);
     if (!Occurs(row.whole)) continue;
-    if (group.members.size() > 1) {
+    if (with_parts && group.members.size() > 1) {
       for (const Category member : group.members) {
-        CategoryComparison part =
-            CompareGroup({IdOf(member), TitleOf(member), {member}}, a, b);
+        CategoryComparison part = CompareGroup(GroupOfOne(member), a, b);
         if (Occurs(part)) row.parts.push_back(std::move(part));
       }
     }

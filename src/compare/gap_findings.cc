@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "base/number.h"
+#include "base/text.h"
+#include "compare/dive.h"
 #include "compare/findings.h"
 #include "compare/sentences.h"
 
@@ -17,7 +19,7 @@ constexpr size_t kMaxContributors = 3;
 
 /// The parts that the slower side has most more of, largest first.
 std::vector<GapPart> LargestParts(const CompareResult& result) {
-  std::vector<GapPart> parts = result.gap_parts;
+  std::vector<GapPart> parts = result.causes.parts;
   std::stable_sort(
       parts.begin(), parts.end(), [&](const GapPart& x, const GapPart& y) {
         return Oriented(result.gap, y.delta) < Oriented(result.gap, x.delta);
@@ -25,11 +27,14 @@ std::vector<GapPart> LargestParts(const CompareResult& result) {
   return parts;
 }
 
+constexpr std::string_view kWork = "work: ";
+constexpr std::string_view kTime = "time: ";
+
 /// "work: MoE" within a sentence.
 std::string_view Phrase(const GapPart& part) {
-  constexpr std::string_view kWork = "work: ";
   std::string_view phrase = part.title;
-  if (phrase.starts_with(kWork)) phrase.remove_prefix(kWork.size());
+  for (const std::string_view what : {kWork, kTime})
+    if (phrase.starts_with(what)) phrase.remove_prefix(what.size());
   return phrase;
 }
 
@@ -43,7 +48,7 @@ std::string_view SenseInWords(GapPart::Sense sense) {
 std::string Breakdown(const CompareResult& result) {
   constexpr size_t kMost = 3;
   const Gap& gap = result.gap;
-  const Rational whole = Magnitude(gap.total);
+  const Rational whole = Magnitude(result.causes.total);
   const std::vector<GapPart> parts = LargestParts(result);
   if (parts.empty()) return {};
   const auto delta = [&](const GapPart& part) {
@@ -77,23 +82,29 @@ std::string Waiting(const CompareResult& result) {
   if (slower.wait_basis != WaitBasis::kUnknown) return {};  // a part of its own
   const auto wait = FindWait(slower);
   if (!wait) return {};
-  const Rational less = std::min(wait->excess, Magnitude(gap.total));
-  if (!AtLeastPercent(less, Magnitude(gap.total), 50)) return {};
+  const Rational less = std::min(wait->excess, Magnitude(result.causes.total));
+  if (!AtLeastPercent(less, Magnitude(result.causes.total), 50)) return {};
   return fmt::format(
       " About {} of the gap looks like waiting for other ranks (estimate).",
       Duration(less));
 }
 
 /// "6.65 ms a step" or "a replay span of 6.65 ms".
-std::string TimeOnBasis(Basis basis, Rational ns) {
+std::string TimeOnBasis(const CompareResult& result, Rational ns) {
+  const Basis basis = result.gap.basis;
+  if (result.causes.untraced)
+    return Duration(ns) + " a step without the profiler";
   return basis == Basis::kWall
              ? Duration(ns) + " a step"
              : fmt::format("a {} of {}", TitleOf(basis), Duration(ns));
 }
 
 /// What `side` has of a group: what its difference in work is made of.
-Rational WorkTime(const SideTotals& side, const SideAmounts& amounts) {
-  return side.PerStep(amounts.sum_ns - amounts.hidden_same_lane_ns);
+Rational WorkTime(const CompareResult& result, const SideTotals& side,
+                  const SideAmounts& amounts) {
+  return side.PerStep(result.causes.residual.concurrency_known
+                          ? amounts.sum_ns - amounts.hidden_same_lane_ns
+                          : amounts.attributed_ns);
 }
 
 /// What both sides spend on a part of the gap, as a sentence names it.
@@ -101,6 +112,7 @@ struct Contribution {
   std::string verb;   // "spends", "is idle"
   std::string where;  // " in MoE", " outside replays"
   std::string a, b;   // "1.2 ms"
+  const GroupComparison* group = nullptr;
 };
 
 /// "at least 1.2 ms".
@@ -113,8 +125,8 @@ std::string WaitText(const SideTotals& side) {
 /// None for the parts that have sentences of their own.
 std::optional<Contribution> ContributionOf(const CompareResult& result,
                                            const GapPart& part) {
-  const SideTotals& a = result.a_totals;
-  const SideTotals& b = result.b_totals;
+  const SideTotals& a = result.causes.a_base;
+  const SideTotals& b = result.causes.b_base;
   if (part.id == "idle") {
     return Contribution{"is idle",
                         result.gap.has_replays ? " outside replays" : "",
@@ -123,13 +135,60 @@ std::optional<Contribution> ContributionOf(const CompareResult& result,
   }
   if (part.id == "rank_wait")
     return Contribution{"waits", " for other ranks", WaitText(a), WaitText(b)};
-  for (const GroupComparison& group : result.groups) {
+  for (const GroupComparison& group : result.causes.groups) {
     if (part.id != "work." + group.whole.id) continue;
     return Contribution{"spends", " in " + group.whole.title,
-                        Duration(WorkTime(a, group.whole.a)),
-                        Duration(WorkTime(b, group.whole.b))};
+                        Duration(WorkTime(result, a, group.whole.a)),
+                        Duration(WorkTime(result, b, group.whole.b)), &group};
   }
   return std::nullopt;
+}
+
+/// What a profiler adds is in the idle time: no prize without step times that
+/// were taken without it, and none where those deny it.
+void SetIdlePrize(const CompareResult& result, Rational delta,
+                  Finding* finding) {
+  if (!result.causes.untraced) return;
+  for (const GapPart& part : result.causes.parts)
+    if (part.id == "untraced" && delta < Magnitude(part.delta)) return;
+  finding->prize = delta;
+  finding->how = HowKnown::kEstimate;
+  finding->advice =
+      "see what the host does between the launches, and do it earlier or in "
+      "the graph";
+}
+
+/// " Most of it: A `x` 1.2 ms in 80 calls, B `y` 0.8 ms in 40." Empty where no
+/// kernels are known.
+std::string LargestKernels(const CompareResult& result,
+                           const GroupComparison& group) {
+  const auto of_group = [&](Category category) {
+    for (const CategoryGroup& one : result.row_groups) {
+      if (one.id != group.whole.id) continue;
+      return std::count(one.members.begin(), one.members.end(), category) > 0;
+    }
+    return IdOf(category) == group.whole.id;
+  };
+  std::string text;
+  for (const Side side : {Side::kA, Side::kB}) {
+    const bool is_a = side == Side::kA;
+    const SideTotals& totals =
+        is_a ? result.causes.a_base : result.causes.b_base;
+    const auto& serial = is_a ? result.serial_a : result.serial_b;
+    const std::vector<FamilyAmounts> families = FamiliesOf(
+        serial ? *serial : ViewOf(result, side).ledger, totals, nullptr);
+    const auto largest = std::find_if(
+        families.begin(), families.end(),
+        [&](const FamilyAmounts& one) { return of_group(one.category); });
+    if (largest == families.end()) continue;
+    text += fmt::format(
+        "{}{}'s largest kernel of it is {}, {} in {} call{}",
+        text.empty() ? " " : "; ", NameOf(side), Quoted(largest->family),
+        Duration(WorkTime(result, totals, largest->amounts)),
+        CountText(totals.PerStep(largest->amounts.count)),
+        totals.PerStep(largest->amounts.count) == Rational{1, 1} ? "" : "s");
+  }
+  return text.empty() ? text : text + ".";
 }
 
 void AddContributor(const CompareResult& result, const GapPart& part,
@@ -137,13 +196,25 @@ void AddContributor(const CompareResult& result, const GapPart& part,
   const Gap& gap = result.gap;
   const Rational delta = Oriented(gap, part.delta);
   const bool slower_has_more = delta.num > 0;
-  const std::string figures = fmt::format("{} on A, {} on B", of.a, of.b);
+  // Measured overlap has a finding of its own.
+  const auto layout = [](const std::optional<LedgerResult>& serial) {
+    return serial ? " without its side streams" : "";
+  };
+  const std::string figures =
+      fmt::format("{} on A{}, {} on B{}", of.a, layout(result.serial_a), of.b,
+                  layout(result.serial_b));
   if (!slower_has_more) {
-    out->Add("slower-ahead." + part.id,
-             fmt::format("{}, the slower side, {} {} a step less{} ({}).",
-                         NameOf(gap.slower), of.verb, Duration(Negated(delta)),
-                         of.where, figures),
-             part.how);
+    Finding& finding =
+        out->Add("slower-ahead." + part.id,
+                 fmt::format("{}, the slower side, {} {} a step less{} ({}).",
+                             NameOf(gap.slower), of.verb,
+                             Duration(Negated(delta)), of.where, figures),
+                 part.how);
+    // What a side runs nothing of it may have fused into something else.
+    if (part.how == HowKnown::kMeasured && of.group != nullptr &&
+        of.group->whole.a.count > 0 && of.group->whole.b.count > 0 &&
+        !IsFused(result, *of.group))
+      finding.advice = "keep it: what is changed for the rest must not cost it";
     return;
   }
   Finding& finding = out->Add(
@@ -154,33 +225,32 @@ void AddContributor(const CompareResult& result, const GapPart& part,
                   part.percent > 100 ? "more than"
                                      : fmt::format("{} % of", part.percent)),
       part.how);
-  // What a profiler adds is in the idle time: no prize without a run of its
-  // own.
-  if (part.how == HowKnown::kMeasured && part.id != "idle")
+  if (part.id == "idle") {
+    SetIdlePrize(result, delta, &finding);
+  } else if (part.id == "rank_wait" && part.how == HowKnown::kMeasured) {
     finding.prize = delta;
+    finding.advice = "see why the rank that comes last is late";
+  } else if (part.how == HowKnown::kMeasured && of.group != nullptr &&
+             !IsFused(result, *of.group)) {
+    finding.prize = delta;
+    const std::string kernels = LargestKernels(result, *of.group);
+    finding.text += kernels;
+    finding.advice = kernels.empty()
+                         ? "compare it kernel by kernel, which a table cannot"
+                         : "see which of its kernels takes longer, and why";
+  }
 }
 
 using Sense = GapPart::Sense;
 
 /// One side's rank wait may be longer than it shows, and its communication
 /// shorter by as much.
-Sense SenseOfWait(const CompareResult& result, bool of_wait) {
-  const bool a = IsMeasured(result.a_totals.wait_basis);
-  const bool b = IsMeasured(result.b_totals.wait_basis);
+Sense SenseOfWait(Side slower, bool a, bool b, bool of_wait) {
   if (a && b) return Sense::kExact;
   if (!a && !b) return Sense::kRough;
-  const Side minuend = result.gap.slower == Side::kA ? Side::kA : Side::kB;
+  const Side minuend = slower == Side::kA ? Side::kA : Side::kB;
   const bool of_minuend = (minuend == Side::kA) == b;
   return of_minuend == of_wait ? Sense::kLowerBound : Sense::kUpperBound;
-}
-
-/// Once for all places that print them.
-void SetPercents(std::vector<GapPart>* parts) {
-  std::vector<Rational> deltas;
-  for (const GapPart& part : *parts) deltas.push_back(part.delta);
-  const std::vector<int64_t> percents = PercentIntegers(deltas, 0);
-  for (size_t i = 0; i < percents.size(); ++i)
-    (*parts)[i].percent = percents[i];
 }
 
 }  // namespace
@@ -188,14 +258,16 @@ void SetPercents(std::vector<GapPart>* parts) {
 void FindSpeed(const CompareResult& result, FindingList* out) {
   const Gap& gap = result.gap;
   if (gap.slower == Side::kNeither) {
-    out->Add("same-speed", fmt::format("A and B take the same time: {} and {}.",
-                                       TimeOnBasis(gap.basis, gap.a_total),
-                                       Duration(gap.b_total)));
+    out->Add("same-speed",
+             fmt::format("A and B take the same time: {} and {}.",
+                         TimeOnBasis(result, result.causes.a_total),
+                         Duration(result.causes.b_total)));
     return;
   }
   const bool a_slower = gap.slower == Side::kA;
-  const Rational slow = a_slower ? gap.a_total : gap.b_total;
-  const Rational fast = a_slower ? gap.b_total : gap.a_total;
+  const Causes& causes = result.causes;
+  const Rational slow = a_slower ? causes.a_total : causes.b_total;
+  const Rational fast = a_slower ? causes.b_total : causes.a_total;
   // Below 1.1 a factor hides its only digit that counts.
   const std::string factor = AtLeastPercent(slow - fast, fast, 10)
                                  ? Ratio(slow, fast) + " \u00d7"
@@ -203,9 +275,11 @@ void FindSpeed(const CompareResult& result, FindingList* out) {
   out->Add("faster",
            fmt::format("{} is {} slower than {}: {} against {}, {} more.",
                        NameOf(gap.slower), factor, NameOf(Other(gap.slower)),
-                       TimeOnBasis(gap.basis, slow), Duration(fast),
+                       TimeOnBasis(result, slow), Duration(fast),
                        Duration(slow - fast)) +
-               (WithinSpread(result) ? " Single steps differ by more." : "") +
+               (!causes.untraced && WithinSpread(result)
+                    ? " Single steps differ by more."
+                    : "") +
                Breakdown(result) + Waiting(result));
 }
 
@@ -214,7 +288,7 @@ void FindContributors(const CompareResult& result, FindingList* out) {
   const Gap& gap = result.gap;
   if (gap.slower == Side::kNeither) return;
   std::vector<GapPart> parts = LargestParts(result);
-  const Rational whole = Magnitude(gap.total);
+  const Rational whole = Magnitude(result.causes.total);
   for (const bool more : {true, false}) {
     size_t named = 0;
     for (const GapPart& part : parts) {
@@ -231,30 +305,53 @@ void FindContributors(const CompareResult& result, FindingList* out) {
   }
 }
 
-std::vector<GapPart> PartsOfGap(const CompareResult& result) {
-  const Gap& gap = result.gap;
+void SetPercents(std::vector<GapPart>* parts) {
+  std::vector<Rational> deltas;
+  for (const GapPart& part : *parts) deltas.push_back(part.delta);
+  const std::vector<int64_t> percents = PercentIntegers(deltas, 0);
+  for (size_t i = 0; i < percents.size(); ++i)
+    (*parts)[i].percent = percents[i];
+}
+
+std::vector<GapPart> PartsOf(const Gap& gap,
+                             const std::vector<GroupComparison>& groups,
+                             const SideTotals& a, const SideTotals& b) {
   std::vector<GapPart> parts;
-  const HowKnown wait =
-      WaitDifference(result.a_totals.wait_basis, result.b_totals.wait_basis);
-  for (const GroupComparison& group : result.groups) {
+  const HowKnown wait = WaitDifference(a.wait_basis, b.wait_basis);
+  const auto sense = [&](bool of_wait) {
+    return SenseOfWait(gap.slower, IsMeasured(a.wait_basis),
+                       IsMeasured(b.wait_basis), of_wait);
+  };
+  const auto add = [&](std::string id, std::string title, Rational delta,
+                       HowKnown how = HowKnown::kMeasured,
+                       Sense how_exact = Sense::kExact) {
+    GapPart part;
+    part.id = std::move(id);
+    part.title = std::move(title);
+    part.delta = delta;
+    part.how = how;
+    part.sense = how_exact;
+    parts.push_back(std::move(part));
+  };
+  // Where sums are not known, what is compared is not work.
+  const std::string_view what = gap.concurrency_known ? kWork : kTime;
+  for (const GroupComparison& group : groups) {
     // Communication holds what is not known to be waiting.
     const bool waits = group.whole.id == IdOf(Category::kCommunication);
-    parts.push_back({"work." + group.whole.id, "work: " + group.whole.title,
-                     group.whole.work, waits ? wait : HowKnown::kMeasured,
-                     waits ? SenseOfWait(result, false) : Sense::kExact});
+    add("work." + group.whole.id, std::string(what) + group.whole.title,
+        group.whole.work, waits ? wait : HowKnown::kMeasured,
+        waits ? sense(false) : Sense::kExact);
   }
-  parts.push_back({"work.idle_inside", "work: idle inside replays",
-                   gap.idle_inside, HowKnown::kMeasured});
-  parts.push_back({"rank_wait", "waiting for other ranks", gap.rank_wait, wait,
-                   SenseOfWait(result, true)});
-  parts.push_back({"concurrency", "concurrency", gap.concurrency,
-                   HowKnown::kBound, Sense::kUpperBound});
-  parts.push_back({"foreign",
-                   gap.basis == Basis::kReplaySpan
-                       ? "other work during the replay"
-                       : "foreign work",
-                   gap.foreign, HowKnown::kMeasured});
-  parts.push_back({"idle", IdleTitle(gap), gap.idle, HowKnown::kMeasured});
+  add("work.idle_inside", "work: idle inside replays", gap.idle_inside);
+  add("rank_wait", "waiting for other ranks", gap.rank_wait, wait, sense(true));
+  if (gap.concurrency_known)
+    add("concurrency", "concurrency", gap.concurrency, HowKnown::kBound,
+        Sense::kUpperBound);
+  add("foreign",
+      gap.basis == Basis::kReplaySpan ? "other work during the replay"
+                                      : "foreign work",
+      gap.foreign);
+  add("idle", IdleTitle(gap), gap.idle);
   SetPercents(&parts);
   return parts;
 }

@@ -79,6 +79,7 @@ std::string ParallelText(const LedgerResult& ledger, const SetupFacts& facts,
 }
 
 std::string StepsText(const LedgerResult& ledger) {
+  if (ledger.published) return {};
   return fmt::format("{} of {}", ledger.used_steps, ledger.steps.steps.size());
 }
 
@@ -196,7 +197,7 @@ void AddEvidence(TableBuilder* table) {
   table->Add("steps used", RowRole::kShown,
              [](const SideTexts& side) { return StepsText(side.ledger); });
   table->Add("step evidence", RowRole::kShown, [](const SideTexts& side) {
-    return IdOf(side.ledger.steps.evidence);
+    return side.ledger.published ? "" : IdOf(side.ledger.steps.evidence);
   });
 }
 
@@ -270,6 +271,8 @@ std::string OneSidedCollectives(const LedgerResult& a, const LedgerResult& b) {
     return ledger.categories[static_cast<size_t>(Category::kCommunication)]
         .count;
   };
+  // What a table has no row for it may have all the same.
+  if (a.published || b.published) return {};
   if ((ops(a) == 0) == (ops(b) == 0)) return {};
   const bool on_a = ops(a) > 0;
   const LedgerResult& with = on_a ? a : b;

@@ -58,6 +58,7 @@ int64_t Overlap(const std::vector<Interval>& x,
 }
 
 bool HasWalls(const LedgerResult& ledger) {
+  if (ledger.published) return true;
   return ledger.used_steps > 0 && ledger.per_step.wall.n == ledger.used_steps &&
          ledger.per_step.idle.n == ledger.used_steps &&
          ledger.per_step.idle_inside.n == ledger.used_steps;
@@ -142,11 +143,18 @@ SideTotals OnWall(const LedgerResult& ledger) {
   SideTotals side;
   const PerStep& per_step = ledger.per_step;
   side.steps = ledger.used_steps;
-  side.headline_ns = per_step.wall.total;
   for (size_t i = 0; i < kCategoryCount; ++i)
     side.categories[i] = Convert(ledger.categories[i]);
   for (const KernelRow& kernel : ledger.kernels)
     side.kernels.push_back(Convert(kernel.amounts));
+  if (ledger.published) {
+    side.headline_ns = ledger.published->wall_ns;
+    side.idle_outside_ns = ledger.published->idle_ns;
+    side.sums_known = ledger.published->sums_known;
+    side.counts_known = ledger.published->counts_known;
+    return side;
+  }
+  side.headline_ns = per_step.wall.total;
   side.rank_wait = Convert(ledger.rank_wait);
   side.foreign_ns = per_step.foreign.total;
   side.idle_inside_ns = per_step.idle_inside.total;
@@ -253,10 +261,13 @@ SideAmounts& SideAmounts::operator+=(const SideAmounts& other) {
   return *this;
 }
 
-Basis ChooseBasis(const LedgerResult& a, const LedgerResult& b) {
-  if (HasWalls(a) && HasWalls(b)) return Basis::kWall;
-  if (OneReplayIsTheStep(a) && OneReplayIsTheStep(b)) return Basis::kReplaySpan;
-  return Basis::kSpan;
+Basis ChooseBasis(const std::vector<const LedgerResult*>& ledgers) {
+  const auto all = [&](bool (*has)(const LedgerResult&)) {
+    return std::all_of(ledgers.begin(), ledgers.end(),
+                       [&](const LedgerResult* one) { return has(*one); });
+  };
+  if (all(HasWalls)) return Basis::kWall;
+  return all(OneReplayIsTheStep) ? Basis::kReplaySpan : Basis::kSpan;
 }
 
 SideTotals TotalsOn(Basis basis, const LedgerResult& ledger) {

@@ -6,10 +6,10 @@
 
 namespace inferdiff {
 
-/// The strongest basis that both sides support. Replay spans count only where
-/// one replay does most of a step's work on both sides: the span of one of
+/// The strongest basis that all ledgers support. Replay spans count only where
+/// one replay does most of a step's work in all of them: the span of one of
 /// sixty pieces says nothing about the step.
-Basis ChooseBasis(const LedgerResult& a, const LedgerResult& b);
+Basis ChooseBasis(const std::vector<const LedgerResult*>& ledgers);
 
 /// The wall: totals of the ledger. The spans: the representative step alone.
 ///

@@ -177,12 +177,13 @@ auto Tie(Is<Collectives> auto& value) {
 
 /// Of a rank, before ranks are joined. Provenance and collectives lie apart;
 /// what per_step and layers say follows from the rest, and the fields of a rank
-/// set are empty.
+/// set and of a table are empty.
 auto Tie(Is<LedgerResult> auto& value) {
   auto& [source, devices, steps, group, used_steps, step_amounts, per_step,
          categories, rank_wait, wait_basis, collectives, kernels, families,
          histogram, rule_hits, representative, sequence, layers, coverage,
-         checks, leads, ranks, long_waits, rank_findings, matched] = value;
+         checks, leads, published, ranks, long_waits, rank_findings, matched] =
+      value;
   return std::tie(devices, steps, group, used_steps, step_amounts, categories,
                   rank_wait, wait_basis, kernels, families, histogram,
                   rule_hits, representative, sequence, coverage, checks, leads);

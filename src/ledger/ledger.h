@@ -28,6 +28,7 @@
 #include "layers/layers.h"
 #include "layers/roles.h"
 #include "ledger/collectives.h"
+#include "ledger/published.h"
 #include "ledger/rank_match.h"
 #include "model/trace.h"
 #include "steps/steps.h"
@@ -339,6 +340,9 @@ struct LedgerResult {
   std::vector<CaptureCheck> capture_checks;
   /// Only where LedgerOptions::keep_samples asks for them.
   Distribution launch_leads;
+  /// Of a table that somebody published; then the steps and all that is known
+  /// of single ones are empty.
+  std::optional<PublishedTable> published;
 
   // Of a rank set; of a single rank all empty.
   std::vector<RankRow> ranks;        // by rank, then label

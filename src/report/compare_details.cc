@@ -34,6 +34,7 @@ struct WaterfallRow {
   Rational delta;
   int64_t percent = 0;
   GapPart::Sense sense = GapPart::Sense::kExact;
+  std::optional<Rational> scaled;
 };
 
 std::string_view SignOf(GapPart::Sense sense) {
@@ -46,21 +47,25 @@ std::string_view SignOf(GapPart::Sense sense) {
 std::vector<WaterfallRow> WaterfallRows(const CompareResult& result) {
   std::vector<WaterfallRow> rows;
   Rational largest{0, 1};
-  for (const GapPart& part : result.gap_parts)
+  for (const GapPart& part : result.causes.parts)
     largest = std::max(largest, Magnitude(part.delta));
   Rational rest{0, 1};
+  std::optional<Rational> rest_scaled;
   int64_t rest_percent = 0;
   size_t folded = 0;
-  for (const GapPart& part : result.gap_parts) {
+  for (const GapPart& part : result.causes.parts) {
     if (part.delta.num == 0) continue;
     const Rational delta = Oriented(result.gap, part.delta);
+    std::optional<Rational> scaled = part.scaled;
+    if (scaled) scaled = Oriented(result.gap, *scaled);
     if (Magnitude(delta) < Rational{largest.num / 50, largest.den}) {
       rest = rest + delta;
       rest_percent += part.percent;
+      if (scaled) rest_scaled = rest_scaled.value_or(Rational{0, 1}) + *scaled;
       ++folded;
       continue;
     }
-    rows.push_back({part.title, delta, part.percent, part.sense});
+    rows.push_back({part.title, delta, part.percent, part.sense, scaled});
   }
   std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
     return y.delta < x.delta;
@@ -68,7 +73,7 @@ std::vector<WaterfallRow> WaterfallRows(const CompareResult& result) {
   if (folded > 0)
     rows.push_back(
         {fmt::format("{} smaller part{}", folded, folded == 1 ? "" : "s"), rest,
-         rest_percent});
+         rest_percent, GapPart::Sense::kExact, rest_scaled});
   return rows;
 }
 
@@ -148,22 +153,32 @@ Table WaterfallTable(const CompareResult& result) {
       AddingColumn(deltas, kDecimals, unit.last_digit_ns * 1000, Sign::kAlways);
   const bool of_gap = result.gap.slower != Side::kNeither;
   const std::string times_zero = PrintDigits(0, kDecimals, true);
+  const bool scaled = result.causes.untraced;
   Table table;
   table.columns = {{"part of the gap", Align::kLeft, true},
                    {std::string(unit.name), Align::kPoint},
                    {of_gap ? "of gap" : "", Align::kRight},
                    {"", Align::kLeft},
                    {"", Align::kLeft}};
+  if (scaled) table.columns.insert(table.columns.begin() + 3, {"scaled"});
   for (size_t i = 0; i < rows.size(); ++i) {
     const bool ahead = rows[i].delta.num < 0;
     const Tint tint = ahead ? Tint::kAhead : Tint::kBehind;
     const bool lost = times.parts[i] == times_zero && rows[i].delta.num != 0;
-    table.Add({rows[i].title,
-               {lost ? PrintDigits(0, kDecimals, false) : times.parts[i],
-                of_gap ? tint : Tint::kPlain},
-               of_gap ? Decimal({rows[i].percent, 1}, 0) + " %" : std::string(),
-               SignOf(rows[i].sense),
-               Bar(rows[i].delta, largest)});
+    std::vector<Cell> cells = {
+        rows[i].title,
+        {lost ? PrintDigits(0, kDecimals, false) : times.parts[i],
+         of_gap ? tint : Tint::kPlain},
+        of_gap ? Decimal({rows[i].percent, 1}, 0) + " %" : std::string()};
+    if (scaled) {
+      cells.emplace_back(rows[i].scaled
+                             ? SignedDecimal(*rows[i].scaled, kDecimals,
+                                             unit.last_digit_ns * 1000)
+                             : std::string());
+    }
+    cells.emplace_back(SignOf(rows[i].sense));
+    cells.emplace_back(Bar(rows[i].delta, largest));
+    table.Add(std::move(cells));
   }
   table.AddTotal({"gap", times.total, of_gap ? "100 %" : ""});
   return table;

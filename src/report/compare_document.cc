@@ -78,6 +78,26 @@ std::string UntracedText(const UntracedTimes& untraced) {
   return text + ".";
 }
 
+/// What the ledgers hold of steps that were timed without the profiler.
+std::string LedgerTimes(const CompareResult& result) {
+  const Causes& causes = result.causes;
+  const auto times = [](const Gap& gap) {
+    return fmt::format("{} of A's step and {} of B's", Duration(gap.a_total),
+                       Duration(gap.b_total));
+  };
+  std::string text = fmt::format("The ledgers hold {}", times(result.gap));
+  if (result.serial_a || result.serial_b)
+    text += fmt::format("; without side streams {}", times(causes.residual));
+  for (const GapPart& part : causes.parts) {
+    if (part.id != "untraced") continue;
+    text += fmt::format(
+        ". What they make of the gap is off by {} ({} of it)",
+        Duration(Magnitude(part.delta)),
+        Percent(Magnitude(part.delta), Magnitude(causes.total)) + " %");
+  }
+  return text + ".";
+}
+
 /// The headline, and the two largest reasons in one sentence.
 Section Headline(const CompareResult& result) {
   Section section;
@@ -85,8 +105,9 @@ Section Headline(const CompareResult& result) {
     if (finding.id == "faster" || finding.id == "same-speed")
       section.before.push_back(finding.text);
   }
-  if (std::string text = UntracedText(result.untraced); !text.empty())
-    section.before.push_back(std::move(text));
+  std::string text = result.causes.untraced ? LedgerTimes(result)
+                                            : UntracedText(result.untraced);
+  if (!text.empty()) section.before.push_back(std::move(text));
   return section;
 }
 
@@ -96,11 +117,9 @@ Section Waterfall(const CompareResult& result) {
   section.title =
       gap.slower == Side::kNeither
           ? "What the two differ in, B minus A"
-          : fmt::format(
-                "Where the {} are, {} minus {}",
-                Duration(gap.a_total < gap.b_total ? gap.b_total - gap.a_total
-                                                   : gap.a_total - gap.b_total),
-                NameOf(gap.slower), NameOf(Other(gap.slower)));
+          : fmt::format("Where the {} are, {} minus {}",
+                        Duration(Magnitude(result.causes.total)),
+                        NameOf(gap.slower), NameOf(Other(gap.slower)));
   section.table = WaterfallTable(result);
   const bool shows_concurrency = std::any_of(
       section.table->rows.begin(), section.table->rows.end(),
@@ -110,6 +129,11 @@ Section Waterfall(const CompareResult& result) {
         "Work is durations added up, without the waits of early starts; what "
         "other streams hide of it is the concurrency line. \u2264 marks a "
         "bound.");
+  }
+  if (result.causes.untraced) {
+    section.after.push_back(
+        "Scaled: each side's time without the profiler, shared out as its "
+        "ledger has it (estimate).");
   }
   if (std::any_of(result.gap_parts.begin(), result.gap_parts.end(),
                   [](const GapPart& part) {
@@ -139,10 +163,13 @@ std::string CheckLine(const CompareResult& result, Side side) {
   }
   if (totals.idle_inside_ns + totals.idle_outside_ns != 0)
     parts += " + idle " + unit.Print(step.idle, false);
-  return fmt::format("{}: {} = {} {} {} a step, checked in ns over {}.",
-                     NameOf(side), parts, TitleOf(result.gap.basis),
-                     unit.Print(step.whole, step.whole == 0), unit.name,
-                     Plural(totals.steps, "step"));
+  const bool table = LedgerOf(result, side).published.has_value();
+  return fmt::format(
+      "{}: {} = {} {} {} a step, {}.", NameOf(side), parts,
+      TitleOf(result.gap.basis), unit.Print(step.whole, step.whole == 0),
+      unit.name,
+      table ? "as the table has it"
+            : "checked in ns over " + Plural(totals.steps, "step"));
 }
 
 Section Categories(const CompareResult& result) {
@@ -181,6 +208,61 @@ Section Families(const CompareResult& result, Side side,
   return section;
 }
 
+/// "2.73 ms a step, 60 % of the gap: ... Try: ..."
+std::string StartText(const CompareResult& result, const Finding& finding) {
+  std::string head;
+  if (const auto& gain = finding.prize ? finding.prize : finding.bound) {
+    head = fmt::format("{}{} a step", finding.prize ? "" : "\u2264 ",
+                       Duration(*gain));
+    const Rational whole = Magnitude(result.causes.total);
+    if (whole.num > 0)
+      head += fmt::format(", {} of the gap", Percent(*gain, whole, 0) + " %");
+    head += fmt::format(" ({})", IdOf(finding.how));
+  } else {
+    return fmt::format("To keep: {}", finding.text);
+  }
+  return fmt::format("{}: {} Try: {}.", head, finding.text, finding.advice);
+}
+
+Section Starts(const CompareResult& result) {
+  Section section;
+  section.title = "Where to start";
+  int64_t number = 0;
+  for (const Finding& finding : result.findings) {
+    if (finding.advice.empty()) continue;
+    section.before.push_back(
+        fmt::format("{}. {}", ++number, StartText(result, finding)));
+  }
+  return section;
+}
+
+/// B minus A group by group, where more is known than the category table says.
+Section CausesSection(const CompareResult& result) {
+  Section section;
+  const Causes& causes = result.causes;
+  const bool floors = causes.floors.a || causes.floors.b;
+  if (!floors && !result.serial_a && !result.serial_b) return section;
+  const auto layout = [](const std::optional<LedgerResult>& serial) {
+    return serial ? "without side streams" : "as it is";
+  };
+  section.title = fmt::format("Causes, B minus A: A {}, B {}",
+                              layout(result.serial_a), layout(result.serial_b));
+  section.table = CausesTable(result);
+  if (causes.not_separable.empty()) {
+    section.after.push_back(fmt::format(
+        "count = (ops B \u2212 ops A) \u00d7 {}, price = ops B \u00d7 ({} "
+        "\u2212 {}), rest = what is left: exact sums, and an estimate of what "
+        "fewer or cheaper operations would bring.",
+        Duration(*causes.floors.a), Duration(*causes.floors.b),
+        Duration(*causes.floors.a)));
+  } else {
+    section.after.push_back(fmt::format(
+        "By number and price of operations: not separable, because {}.",
+        causes.not_separable));
+  }
+  return section;
+}
+
 Section Sentences(const CompareResult& result, FindingKind kind,
                   std::string title) {
   Section section;
@@ -188,6 +270,7 @@ Section Sentences(const CompareResult& result, FindingKind kind,
   for (const Finding& finding : result.findings) {
     if (finding.kind != kind) continue;
     if (finding.id == "faster" || finding.id == "same-speed") continue;
+    if (!finding.advice.empty()) continue;
     std::string text = finding.text;
     if (finding.how != HowKnown::kMeasured)
       text += fmt::format(" ({})", IdOf(finding.how));
@@ -212,6 +295,8 @@ Document CompareDocument(const CompareResult& result) {
   if (fair) {
     add(Headline(result));
     add(Waterfall(result));
+    add(Starts(result));
+    add(CausesSection(result));
     add(Sentences(result, FindingKind::kResult, "Key findings"));
   }
   add(Categories(result));

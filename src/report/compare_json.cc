@@ -62,6 +62,16 @@ Json GapJson(const CompareResult& result) {
   return json;
 }
 
+Json OptionalJson(const std::optional<Rational>& value) {
+  return value ? JsonRational(*value) : Json(nullptr);
+}
+
+/// Operations a step; a table may not tell.
+Json OpsJson(const SideTotals& side, const SideAmounts& amounts) {
+  return side.counts_known ? JsonRational(side.PerStep(amounts.count))
+                           : Json(nullptr);
+}
+
 Json PartsJson(const std::vector<GapPart>& parts) {
   std::vector<Rational> deltas;
   for (const GapPart& part : parts) deltas.push_back(part.delta);
@@ -72,6 +82,8 @@ Json PartsJson(const std::vector<GapPart>& parts) {
                     {"title", parts[i].title},
                     {"delta_ns", JsonInt(rounded[i])},
                     {"how", IdOf(parts[i].how)}});
+    if (parts[i].scaled)
+      list.back()["scaled_ns"] = JsonRational(*parts[i].scaled);
   }
   return list;
 }
@@ -95,6 +107,8 @@ Json AmountsJson(const SideAmounts& amounts) {
 
 Json SideJson(const SideTotals& side) {
   return {{"steps", JsonInt(side.steps)},
+          {"sums_known", side.sums_known},
+          {"counts_known", side.counts_known},
           {"wall_ns", JsonInt(side.headline_ns)},
           {"ops", AmountsJson(side.all)},
           {"foreign_ns", JsonInt(side.foreign_ns)},
@@ -150,6 +164,57 @@ Json GroupsJson(const CompareResult& result) {
   return list;
 }
 
+/// What the side's overlap is worth; null where it is not known.
+Json OverlapJson(const Overlap& overlap) {
+  Json json = {{"bound_ns", OptionalJson(overlap.bound)},
+               {"measured", nullptr}};
+  if (!overlap.measured) return json;
+  const MeasuredOverlap& measured = *overlap.measured;
+  json["measured"] = {{"worth_ns", JsonRational(measured.worth)},
+                      {"untraced", measured.untraced},
+                      {"more_idle_ns", JsonRational(measured.more_idle)},
+                      {"more_ops", OptionalJson(measured.more_ops)},
+                      {"dilation_ns", OptionalJson(measured.dilation)},
+                      {"alone_ns", OptionalJson(measured.alone)}};
+  return json;
+}
+
+Json FloorJson(const FloorSplit& split) {
+  return {{"count_ns", JsonRational(split.count)},
+          {"price_ns", JsonRational(split.price)},
+          {"rest_ns", JsonRational(split.rest)}};
+}
+
+Json CausesJson(const CompareResult& result) {
+  const Causes& causes = result.causes;
+  const bool splits = causes.not_separable.empty();
+  Json json = {
+      {"untraced", causes.untraced},
+      {"a_ns", JsonRational(causes.a_total)},
+      {"b_ns", JsonRational(causes.b_total)},
+      {"gap_ns", JsonRational(causes.total)},
+      {"parts", PartsJson(causes.parts)},
+      {"overlap", {{"a", OverlapJson(causes.a)}, {"b", OverlapJson(causes.b)}}},
+      {"floors",
+       {{"a_ns", OptionalJson(causes.floors.a)},
+        {"b_ns", OptionalJson(causes.floors.b)},
+        {"not_separable", JsonText(causes.not_separable)},
+        {"work", splits ? FloorJson(causes.work) : Json(nullptr)}}}};
+  Json groups = Json::array();
+  for (size_t i = 0; i < causes.groups.size(); ++i) {
+    const CategoryComparison& row = causes.groups[i].whole;
+    Json group = {{"name", row.id},
+                  {"title", row.title},
+                  {"work_ns", JsonRational(row.work)},
+                  {"a_ops", OpsJson(causes.a_base, row.a)},
+                  {"b_ops", OpsJson(causes.b_base, row.b)}};
+    if (splits) group.update(FloorJson(causes.by_group[i]));
+    groups.push_back(std::move(group));
+  }
+  json["groups"] = std::move(groups);
+  return json;
+}
+
 Json FindingsJson(const std::vector<Finding>& findings) {
   Json list = Json::array();
   for (const Finding& finding : findings) {
@@ -158,8 +223,9 @@ Json FindingsJson(const std::vector<Finding>& findings) {
                     {"kind", result ? "result" : "doubt"},
                     {"text", finding.text},
                     {"how", IdOf(finding.how)},
-                    {"prize_ns", finding.prize ? JsonRational(*finding.prize)
-                                               : Json(nullptr)}});
+                    {"prize_ns", OptionalJson(finding.prize)},
+                    {"bound_ns", OptionalJson(finding.bound)},
+                    {"advice", JsonText(finding.advice)}});
   }
   return list;
 }
@@ -197,6 +263,7 @@ void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
               {"b", UntracedJson(result.untraced.b, result.gap.basis,
                                  result.gap.b_total)}});
   out.Member("gap_parts", PartsJson(result.gap_parts));
+  out.Member("causes", CausesJson(result));
   out.Member("a_totals", SideJson(result.a_totals));
   out.Member("b_totals", SideJson(result.b_totals));
   out.Member("categories", CategoriesJson(result));

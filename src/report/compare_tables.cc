@@ -119,8 +119,12 @@ void AddFigures(const Figures& figures, const SideDigits& side, TableUnit unit,
     return;
   }
   const Rational ops = side.totals.PerStep(figures.ops);
-  cells->emplace_back(unit.Print(figures.sum, zero && figures.sum == 0));
-  cells->emplace_back(Decimal(ops, ops.num % ops.den == 0 ? 0 : 1));
+  cells->emplace_back(side.totals.sums_known
+                          ? unit.Print(figures.sum, zero && figures.sum == 0)
+                          : std::string(kDash));
+  cells->emplace_back(side.totals.counts_known
+                          ? Decimal(ops, ops.num % ops.den == 0 ? 0 : 1)
+                          : std::string(kDash));
 }
 
 /// Who is ahead, from 2 % on. A side that runs none of a category may have it

@@ -11,6 +11,10 @@ namespace inferdiff {
 /// with bars. Small parts are folded into one line.
 Table WaterfallTable(const CompareResult& result);
 
+/// B minus A group by group, each side as serial as it is known: time,
+/// operations, and what floors make of the difference.
+Table CausesTable(const CompareResult& result);
+
 /// Category by category, a step; rows add up to the wall (or span).
 Table CategoryTable(const CompareResult& result);
 

@@ -95,6 +95,8 @@ std::string CompareTsvText(const CompareResult& result) {
   // A part of the gap belongs to B - A: 0 for A, the difference for B.
   for (const GapPart& part : result.gap_parts)
     out.Numbers("gap", part.id, IdOf(part.how), {0, 1}, part.delta);
+  for (const GapPart& part : result.causes.parts)
+    out.Numbers("cause", part.id, IdOf(part.how), {0, 1}, part.delta);
   for (const CategoryComparison& row : result.categories)
     WriteAmounts(result, "category", row, &out);
   WritePseudo(result, &out);

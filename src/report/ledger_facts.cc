@@ -178,6 +178,7 @@ std::vector<ImportRow> ImportRows(const ImportCounters& counters) {
 }
 
 std::string SideFacts(const LedgerResult& ledger) {
+  if (ledger.published) return "published table";
   const std::string separator = fmt::format(" {} ", kDot);
   std::string text = GpuText(ledger.source.info);
   Append(text, separator,

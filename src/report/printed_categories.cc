@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/printed_categories.h"
 
-#include "compare/compare.h"
-
 namespace inferdiff {
 namespace {
 
@@ -10,13 +8,15 @@ using Totals = std::array<CategoryTotal, kCategoryCount>;
 
 // One kind of time of all categories: first of the groups and rank wait, then
 // within the groups. Returns that of rank wait.
-int64_t Split(const Totals& totals, const CategoryTotal& rank_wait,
-              int64_t CategoryTotal::*member, int64_t whole, int64_t steps,
-              Precision precision, std::vector<int64_t>* groups,
+int64_t Split(const Totals& totals,
+              const std::vector<CategoryGroup>& category_groups,
+              const CategoryTotal& rank_wait, int64_t CategoryTotal::*member,
+              int64_t whole, int64_t steps, Precision precision,
+              std::vector<int64_t>* groups,
               std::array<int64_t, kCategoryCount>* categories) {
   std::vector<Rational> of_group, of_category;
   std::vector<size_t> category, group_of;
-  for (const CategoryGroup& group : CategoryGroups()) {
+  for (const CategoryGroup& group : category_groups) {
     Rational sum{0, steps};
     for (const Category one : group.members) {
       category.push_back(static_cast<size_t>(one));
@@ -41,15 +41,16 @@ int64_t Split(const Totals& totals, const CategoryTotal& rank_wait,
 }  // namespace
 
 PrintedCategories PrintCategories(const Totals& totals,
+                                  const std::vector<CategoryGroup>& groups,
                                   const CategoryTotal& rank_wait, int64_t steps,
                                   const StepParts& step, Precision precision) {
   PrintedCategories printed;
   printed.wait_time =
-      Split(totals, rank_wait, &CategoryTotal::attributed_ns, step.busy, steps,
-            precision, &printed.group_times, &printed.times);
+      Split(totals, groups, rank_wait, &CategoryTotal::attributed_ns, step.busy,
+            steps, precision, &printed.group_times, &printed.times);
   printed.wait_hidden =
-      Split(totals, rank_wait, &CategoryTotal::hidden_ns, step.hidden, steps,
-            precision, &printed.group_hidden, &printed.hidden);
+      Split(totals, groups, rank_wait, &CategoryTotal::hidden_ns, step.hidden,
+            steps, precision, &printed.group_hidden, &printed.hidden);
   return printed;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compare/compare.h"
 #include "report/step_parts.h"
 
 namespace inferdiff {
@@ -19,7 +20,7 @@ struct CategoryTotal {
 /// Last digits: the groups and rank wait add up to the step's busy and hidden
 /// time, the categories to their group.
 struct PrintedCategories {
-  std::vector<int64_t> group_times, group_hidden;  // by CategoryGroups()
+  std::vector<int64_t> group_times, group_hidden;  // by `groups`
   std::array<int64_t, kCategoryCount> times{}, hidden{};
   int64_t wait_time = 0, wait_hidden = 0;  // rank wait
 };
@@ -27,7 +28,7 @@ struct PrintedCategories {
 /// Totals over `steps`; `step` is what RoundParts made of theirs.
 PrintedCategories PrintCategories(
     const std::array<CategoryTotal, kCategoryCount>& totals,
-    const CategoryTotal& rank_wait, int64_t steps, const StepParts& step,
-    Precision precision);
+    const std::vector<CategoryGroup>& groups, const CategoryTotal& rank_wait,
+    int64_t steps, const StepParts& step, Precision precision);
 
 }  // namespace inferdiff

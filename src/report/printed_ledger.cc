@@ -19,8 +19,9 @@ PrintedLedger PrintLedger(const LedgerResult& ledger, int64_t steps,
     totals[i] = {row.attributed_ns, row.hidden_ns()};
   }
   const PrintedCategories categories = PrintCategories(
-      totals, {ledger.rank_wait.attributed_ns, ledger.rank_wait.hidden_ns()},
-      steps, printed.step, precision);
+      totals, CategoryGroups(),
+      {ledger.rank_wait.attributed_ns, ledger.rank_wait.hidden_ns()}, steps,
+      printed.step, precision);
   printed.times = categories.times;
   printed.hidden = categories.hidden;
   printed.wait_time = categories.wait_time;

@@ -21,15 +21,14 @@ StepParts TotalsOf(const SideTotals& side) {
   return totals;
 }
 
-/// Index in CategoryGroups() of a group, or of the one that a category is in: a
+/// Index in `groups` of a group, or of the one that a category is in: a
 /// group of which one category occurs stands under that one's id.
-size_t IndexOf(std::string_view id) {
+size_t IndexOf(const std::vector<CategoryGroup>& groups, std::string_view id) {
   const auto is = [&](const CategoryGroup& group) {
     return group.id == id ||
            std::any_of(group.members.begin(), group.members.end(),
                        [&](Category member) { return IdOf(member) == id; });
   };
-  const auto& groups = CategoryGroups();
   const auto found = std::find_if(groups.begin(), groups.end(), is);
   return static_cast<size_t>(found - groups.begin());
 }
@@ -48,16 +47,17 @@ PrintedSide PrintSide(const CompareResult& result, Side side, int64_t steps,
   PrintedSide printed;
   printed.step = RoundParts(TotalsOf(totals), steps, precision);
   const SideAmounts& wait = totals.rank_wait;
-  const PrintedCategories categories = PrintCategories(
-      amounts, {wait.attributed_ns, wait.sum_ns - wait.attributed_ns}, steps,
-      printed.step, precision);
+  const PrintedCategories categories =
+      PrintCategories(amounts, result.row_groups,
+                      {wait.attributed_ns, wait.sum_ns - wait.attributed_ns},
+                      steps, printed.step, precision);
   printed.wait_time = categories.wait_time;
   printed.wait_sum = categories.wait_time + categories.wait_hidden;
   printed.times = categories.times;
   for (size_t i = 0; i < kCategoryCount; ++i)
     printed.sums[i] = categories.times[i] + categories.hidden[i];
   for (const GroupComparison& group : result.groups) {
-    const size_t g = IndexOf(group.whole.id);
+    const size_t g = IndexOf(result.row_groups, group.whole.id);
     printed.group_times.push_back(categories.group_times.at(g));
     printed.group_sums.push_back(categories.group_times.at(g) +
                                  categories.group_hidden.at(g));

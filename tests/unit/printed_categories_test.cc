@@ -26,7 +26,7 @@ CompareResult WithSide(const LedgerResult& ledger) {
     side.all += side.categories[i];
   }
   side.idle_outside_ns = ledger.per_step.idle.total;
-  result.groups = CompareGroups(side, {});
+  result.groups = CompareGroups(CategoryGroups(), true, side, {});
   return result;
 }
 
