@@ -140,6 +140,7 @@ CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
   result.causes = FindCauses(result, options);
   result.a_families = FamiliesOf(result.a, result.a_totals, nullptr);
   result.b_families = FamiliesOf(result.b, result.b_totals, nullptr);
+  result.alignment = AlignSteps(result.a, result.b);
   result.findings = FindResults(result);
   for (Finding& doubt : FindDoubts(result))
     result.findings.push_back(std::move(doubt));

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/rational.h"
+#include "compare/alignment.h"
 #include "compare/category_groups.h"
 #include "ledger/ledger.h"
 
@@ -272,6 +273,7 @@ struct CompareResult {
   std::vector<CategoryComparison> categories;
   std::vector<GroupComparison> groups;
   std::vector<FamilyAmounts> a_families, b_families;  // by attributed time
+  Alignment alignment;
   std::vector<Finding> findings;
   std::optional<CategoryDive> dive;
 };

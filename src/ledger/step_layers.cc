@@ -62,7 +62,9 @@ StepInput Reordered(const StepInput& input,
   return out;
 }
 
-/// Positions in the order of the records; empty where they stand in it.
+/// Positions in the order of the records, where a kernel's calls are those of
+/// its records in order of start: the names are known to be right, and layers
+/// run one after the other. Empty where the records stand in order of start.
 std::vector<uint32_t> OrderOfRecords(const StepInput& input) {
   std::vector<uint32_t> order(input.placed.size());
   std::iota(order.begin(), order.end(), 0);
@@ -71,6 +73,14 @@ std::vector<uint32_t> OrderOfRecords(const StepInput& input) {
   };
   if (std::is_sorted(order.begin(), order.end(), earlier)) return {};
   std::stable_sort(order.begin(), order.end(), earlier);
+  std::vector<std::vector<uint32_t>> calls(input.families.size());
+  for (uint32_t i = 0; i < input.placed.size(); ++i)
+    calls[input.placed[i].kernel].push_back(i);
+  std::vector<size_t> next(calls.size(), 0);
+  for (uint32_t& position : order) {
+    const uint32_t kernel = input.placed[position].kernel;
+    position = calls[kernel][next[kernel]++];
+  }
   return order;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "report/alignment_report.h"
 #include "report/compare_report.h"
 #include "report/compare_tables.h"
 #include "report/ledger_facts.h"
@@ -311,6 +312,8 @@ Document CompareDocument(const CompareResult& result) {
     add(Families(result, Side::kB, dive.b, kDiveKernels,
                  fmt::format("{} on B", dive.title)));
   }
+  if (fair)
+    for (Section& section : AlignmentSections(result)) add(std::move(section));
   Section steps;
   steps.title = "Steps, as accounted";
   steps.table = StepTable(result);

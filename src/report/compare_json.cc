@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/number.h"
+#include "report/alignment_report.h"
 #include "report/compare_report.h"
 #include "report/ledger_json.h"
 
@@ -268,6 +269,7 @@ void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
   out.Member("b_totals", SideJson(result.b_totals));
   out.Member("categories", CategoriesJson(result));
   out.Member("groups", GroupsJson(result));
+  WriteAlignment(result, out);
   out.Member("findings", FindingsJson(result.findings));
   if (result.dive)
     out.Object("dive", [&] { WriteDive(result, *result.dive, out); });

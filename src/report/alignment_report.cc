@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/alignment_report.h"
+
+#include <fmt/core.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/number.h"
+
+namespace inferdiff {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Tenths of a microsecond of each row, and of what stands outside layers, that
+/// add up to those of the step.
+struct SideDigits {
+  std::vector<int64_t> rows;  // by AlignedRow
+  int64_t inside = 0, outside = 0;
+};
+
+constexpr int64_t kTenth = 100;  // ns
+
+SideDigits DigitsOf(const std::vector<AlignedRow>& rows,
+                    AlignedRow::Amounts AlignedRow::*side) {
+  std::vector<Rational> times;
+  for (const AlignedRow& row : rows)
+    times.push_back({(row.*side).attributed_ns, 1});
+  SideDigits digits;
+  digits.rows = AddingIntegers(times, kTenth);
+  for (size_t i = 0; i < rows.size(); ++i)
+    (rows[i].in_layers ? digits.inside : digits.outside) += digits.rows[i];
+  return digits;
+}
+
+std::string Tenths(int64_t digits) { return Decimal({digits, 10}, 1); }
+
+std::vector<Cell> LayerCells(const AlignedRow::Amounts& a,
+                             const AlignedRow::Amounts& b) {
+  const auto count = [](const AlignedRow::Amounts& side) {
+    return side.ops == 0 ? "-" : CountText({side.ops, side.layers});
+  };
+  const auto time = [](const AlignedRow::Amounts& side) {
+    return side.ops == 0 ? "-"
+                         : Decimal({side.attributed_ns, side.layers}, 1, 1000);
+  };
+  return {count(a), count(b), time(a), time(b)};
+}
+
+Cell Difference(int64_t a, int64_t b) {
+  return {SignedDecimal({b - a, 10}, 1),
+          b == a ? Tint::kPlain : (b < a ? Tint::kAhead : Tint::kBehind)};
+}
+
+void AddSums(const std::string& name, int64_t a, int64_t b, bool total,
+             Table* table) {
+  std::vector<Cell> cells = {name, "",        "",        "",
+                             "",   Tenths(a), Tenths(b), Difference(a, b)};
+  if (total)
+    table->AddTotal(std::move(cells));
+  else
+    table->Add(std::move(cells));
+}
+
+Table RoleTable(const Alignment& alignment) {
+  const SideDigits a = DigitsOf(alignment.rows, &AlignedRow::a);
+  const SideDigits b = DigitsOf(alignment.rows, &AlignedRow::b);
+  Table table;
+  table.columns = {{"Role, \u00b5s", Align::kLeft},
+                   {"kernels A"},
+                   {"B"},
+                   {"a layer A"},
+                   {"B"},
+                   {"a step A"},
+                   {"B"},
+                   {"B \u2212 A"}};
+  for (size_t i = 0; i < alignment.rows.size(); ++i) {
+    const AlignedRow& row = alignment.rows[i];
+    if (!row.in_layers) continue;
+    std::vector<Cell> cells = {std::string(IdOf(row.role))};
+    for (Cell& cell : LayerCells(row.a, row.b)) cells.push_back(cell);
+    cells.push_back(Tenths(a.rows[i]));
+    cells.push_back(Tenths(b.rows[i]));
+    cells.push_back(Difference(a.rows[i], b.rows[i]));
+    table.Add(std::move(cells));
+  }
+  AddSums("all in layers", a.inside, b.inside, true, &table);
+  if (a.outside != 0 || b.outside != 0)
+    AddSums("outside layers", a.outside, b.outside, false, &table);
+  return table;
+}
+
+/// "33 groups of low confidence" or nothing.
+size_t Unsure(const Alignment& alignment) {
+  size_t groups = 0;
+  for (const AlignedGroup& group : alignment.groups)
+    if (group.confidence == MatchConfidence::kLow) ++groups;
+  return groups;
+}
+
+}  // namespace
+
+std::vector<Section> AlignmentSections(const CompareResult& result) {
+  const StepLayers& a = result.a.layers;
+  const StepLayers& b = result.b.layers;
+  if (a.layers.layers.empty() || b.layers.layers.empty()) return {};
+  const Alignment& alignment = result.alignment;
+  Section section{
+      .title = fmt::format("A layer by role, step {} of A and step {} of B",
+                           a.step, b.step)};
+  section.before.push_back(
+      fmt::format("A: {}. B: {}.", a.layers.evidence, b.layers.evidence));
+  section.table = RoleTable(alignment);
+  if (!alignment.doubt.empty()) section.after.push_back(alignment.doubt + ".");
+  if (const size_t unsure = Unsure(alignment); unsure > 0)
+    section.after.push_back(fmt::format(
+        "{} of {} groups of kernels are matched with low confidence.",
+        Grouped(static_cast<int64_t>(unsure)),
+        Grouped(static_cast<int64_t>(alignment.groups.size()))));
+  section.folded = true;
+  return {std::move(section)};
+}
+
+void WriteAlignment(const CompareResult& result, JsonStream& out) {
+  const Alignment& alignment = result.alignment;
+  const auto ordinals = [](const StepLayers& step,
+                           const std::vector<uint32_t>& ops, uint32_t begin,
+                           uint32_t end) {
+    Json list = Json::array();
+    for (uint32_t i = begin; i < end; ++i)
+      list.push_back(step.ops[ops[i]].ordinal);
+    return list;
+  };
+  out.Array("alignment", alignment.groups, [&](const AlignedGroup& group) {
+    const uint32_t layer =
+        group.layer_a != kNone ? group.layer_a : group.layer_b;
+    return Json{{"layer", layer == kNone ? Json(nullptr) : Json(layer)},
+                {"role", IdOf(group.role)},
+                {"a", ordinals(result.a.layers, alignment.a_ops, group.a_begin,
+                               group.a_end)},
+                {"b", ordinals(result.b.layers, alignment.b_ops, group.b_begin,
+                               group.b_end)},
+                {"confidence", IdOf(group.confidence)},
+                {"reason", IdOf(group.reason)}};
+  });
+}
+
+}  // namespace inferdiff

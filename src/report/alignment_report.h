@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What does the same work on both sides, for people and for programs.
+#pragma once
+
+#include <vector>
+
+#include "compare/compare.h"
+#include "report/document.h"
+#include "report/json_stream.h"
+
+namespace inferdiff {
+
+/// A row a role: kernels and time a layer of A, of B, and the difference a
+/// step. Empty where a side has no layers.
+std::vector<Section> AlignmentSections(const CompareResult& result);
+
+/// `alignment`: one entry a group, its ops by ordinal.
+void WriteAlignment(const CompareResult& result, JsonStream& out);
+
+}  // namespace inferdiff
