@@ -33,11 +33,24 @@ EXPECTED = {
 # What is left out for it, beside the last step.
 EXCLUDED = {"missing": {"missing-ops"}, "impossible": {"impossible-duration"},
             "clock-jump": {"clock-jump"}}
-# RPD has no correlation of what no call launched: no replay is known. The time
-# of the profiler itself stands in Kineto's and Nsight's files only.
-CANNOT = {("burst", "rpd")} | {
-    ("overhead", name) for name in ("rocpd", "rocprof-csv", "rocprof-json",
-                                    "rpd", "nsys-old")}
+# The time of the profiler itself stands in Kineto's and Nsight's files only.
+CANNOT = {("overhead", name) for name in ("rocpd", "rocprof-csv",
+                                          "rocprof-json", "rpd", "nsys-old")}
+# Several defects in one capture, at its ends, of unusual size: the id, the
+# weight and the count that all of them together must have.
+FORMS = (
+    (("missing:0:0",), "missing-graph-kernels", "reservation", 3),
+    (("missing:0:6",), "missing-graph-kernels", "reservation", 3),
+    (("missing:0:3:40",), "missing-graph-kernels", "reservation", 40),
+    (("missing:0:2:3", "missing:0:4:5"), "missing-graph-kernels",
+     "reservation", 8),
+    (tuple(f"missing:0:{step}:{step + 1}" for step in range(7)),
+     "missing-graph-kernels", "refusal", None),
+    (("clock-jump:0:2", "clock-jump:0:5"), "clock-jump", "reservation", 2),
+    (("clock-jump:0:2", "clock-jump:0:5:-20000000"), "clock-jump", None, 2),
+    (("overrun:0:3",), "impossible-duration", "reservation", 1),
+    (("overrun:0:6",), "impossible-duration", "reservation", 1),
+)
 NVIDIA = ("kineto", "nsys", "nsys-old")
 AMD = ("kineto", "rocpd", "rocprof-csv", "rocprof-json", "rpd")
 # Good captures of which something is true: 1 ns between graph kernels.
@@ -110,6 +123,26 @@ def check_planted(binary, seed, wanted, folder):
                     yield f"{defect}, {vendor}, {name}, seed {seed}: {text}"
 
 
+def check_forms(binary, seed, wanted, folder):
+    for number, (defects, identity, weight, count) in enumerate(FORMS):
+        vendor, names = (("nvidia", NVIDIA), ("amd", AMD))[(seed + number) % 2]
+        made = workload.build(workload.Options(
+            vendor=vendor, seed=seed, steps=7, layers=3 + seed % 3,
+            defects=defects))
+        for name in names:
+            if name not in wanted:
+                continue
+            path = formats.FORMATS[name](made.ranks, os.path.join(
+                folder, f"form-{number}-{name}-{seed}"))[0]
+            said = {check["id"]: (check["weight"], check["count"])
+                    for check in ledger(binary, path)["integrity"]}
+            told = said.pop(identity, None)
+            if (told is None or said or told[0] != (weight or told[0]) or
+                    told[1] != (count or told[1])):
+                yield (f"{' '.join(defects)}, {vendor}, {name}, seed {seed}: "
+                       f"{told} and {sorted(said)}")
+
+
 def check_true(binary, seed, folder):
     """What some schedules exist for is said of them."""
     for schedule in ("offload", "context"):
@@ -153,6 +186,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(arguments.seeds):
             for text in (*check_planted(arguments.bin, seed, wanted, folder),
+                         *check_forms(arguments.bin, seed, wanted, folder),
                          *check_true(arguments.bin, seed, folder),
                          *check_good(arguments.bin, seed, folder)):
                 failures += 1

@@ -8,12 +8,25 @@
 namespace inferdiff {
 namespace {
 
+/// Kernels without a launch call, which may be that of a launch without a
+/// kernel. Not those in front of the first op of their lane that has one: a
+/// lane runs in order, so that they were launched before the window of the
+/// trace.
 int64_t UnlinkedKernels(const Trace& trace) {
+  const GpuOps& ops = trace.ops;
+  std::vector<int64_t> in_front(trace.lanes.size(), 0);
+  std::vector<bool> begun(trace.lanes.size(), false);
   int64_t count = 0;
-  for (size_t i = 0; i < trace.ops.size(); ++i) {
-    count +=
-        trace.ops.launch[i] == kNone && trace.ops.kind[i] == OpKind::kKernel;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    const uint32_t lane = ops.lane[i];
+    if (ops.launch[i] != kNone) {
+      begun[lane] = true;
+    } else if (ops.kind[i] == OpKind::kKernel) {
+      ++(begun[lane] ? count : in_front[lane]);
+    }
   }
+  for (size_t lane = 0; lane < begun.size(); ++lane)
+    if (!begun[lane]) count += in_front[lane];
   return count;
 }
 

@@ -12,7 +12,8 @@
 namespace inferdiff {
 
 /// Kernel launches that no op refers to, less the kernels that refer to no
-/// launch, which may be theirs. Where graphs run, and half as many launches in
+/// launch, which may be theirs, unless a lane's order says that they were
+/// launched earlier. Where graphs run, and half as many launches in
 /// a row as their largest replay has kernels are lost, they were captured: the
 /// window of the trace hides the call that begins a capture. In 26 public
 /// traces there is none but in captures.

@@ -84,6 +84,55 @@ bool IsMostlyIdle(const Trace& trace, int64_t from_ns, int64_t to_ns) {
   return busy < SaturatingSub(to_ns, from_ns) / 2;
 }
 
+/// In how many step markers a call was made whose op has ended by `time_ns`?
+size_t MarkersWithWork(const Trace& trace, int64_t time_ns) {
+  const HostCalls& calls = trace.calls;
+  std::vector<uint32_t> before(calls.size() + 1, 0);  // such calls in front
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if (trace.ops.launch[i] != kNone && trace.ops.end_ns(i) <= time_ns)
+      before[trace.ops.launch[i] + 1] = 1;
+  }
+  for (size_t i = 1; i < before.size(); ++i) before[i] += before[i - 1];
+  const auto calls_before = [&](int64_t at_ns) {
+    const auto call =
+        std::lower_bound(calls.start_ns.begin(), calls.start_ns.end(), at_ns);
+    return before[static_cast<size_t>(call - calls.start_ns.begin())];
+  };
+  StepMarkers markers(trace);
+  size_t count = 0;
+  for (const Annotation& range : trace.annotations) {
+    if (!markers.IsOne(range)) continue;
+    const int64_t end = SaturatingAdd(range.start_ns, range.dur_ns);
+    count += calls_before(end) > calls_before(range.start_ns);
+  }
+  return count;
+}
+
+/// Where kernels of graphs have no correlation, no replay is known. They are
+/// then most of the trace, and have no launch call; none of them runs before
+/// the last marker ends, although other work of the steps does.
+std::optional<CaptureCheck> CheckUnlinkedBurst(const Trace& trace) {
+  constexpr size_t kLeast = 2;
+  const GpuOps& ops = trace.ops;
+  CaptureCheck check;
+  check.kind = CheckKind::kLateBurst;
+  check.weight = Weight::kRefusal;
+  check.of = static_cast<int64_t>(ops.size());
+  int64_t begin = INT64_MAX;
+  for (size_t i = 0; i < ops.size(); ++i) {
+    if (ops.launch[i] != kNone) continue;
+    if (ops.kind[i] == OpKind::kKernel)
+      begin = std::min(begin, ops.start_ns[i]);
+    // Of a graph the first kernel is its begin, copies and fills aside.
+    check.count += begin != INT64_MAX;
+  }
+  if (check.count * 2 < check.of || MarkersBefore(trace, begin) < kLeast ||
+      MarkersWithWork(trace, begin) < kLeast ||
+      !IsMostlyIdle(trace, ops.start_ns[0], begin))
+    return std::nullopt;
+  return check;
+}
+
 struct NameFloor {
   int64_t shortest_ns = 0;
   Category category = Category::kUnclassified;
@@ -125,6 +174,7 @@ int64_t CategoriesIn(const std::vector<NameFloor>& names, size_t first,
 
 std::optional<CaptureCheck> CheckBurst(const Trace& trace, const Steps& steps) {
   constexpr size_t kLeast = 2;
+  if (steps.replays.empty()) return CheckUnlinkedBurst(trace);
   if (steps.replays.size() < kLeast) return std::nullopt;
   const int64_t begin = steps.replays.front().begin_ns;
   if (MarkersBefore(trace, begin) < kLeast &&

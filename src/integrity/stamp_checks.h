@@ -16,7 +16,10 @@ namespace inferdiff {
 /// although the host waited between each and the next: they stand at the time
 /// of a flush. A host that runs ahead of the GPU does the same while the GPU is
 /// busy with earlier work; so, where the launch calls are there, the GPU must
-/// have idled for half of the time from the first graph launch on.
+/// have idled for half of the time from the first graph launch on. Where
+/// kernels of graphs have no correlation: all kernels without a launch call,
+/// most of the trace, begin behind the last marker, although ops launched in
+/// two markers and more ran before them.
 std::optional<CaptureCheck> CheckBurst(const Trace& trace, const Steps& steps);
 
 /// Half of the distinct kernels or more, of three categories or more, have

@@ -93,6 +93,17 @@ TEST(LostLaunches, KernelsWithoutALaunchMayBeTheirs) {
   EXPECT_FALSE(CheckLostLaunches(trace, steps));
 }
 
+TEST(LostLaunches, KernelsOfBeforeTheWindowAreNotTheirs) {
+  TraceBuilder builder;
+  for (int i = 0; i < 5; ++i) builder.Op("k", 10 * i, 5);  // queued before
+  builder.Eager("k", 1, 60, 5);
+  builder.Op("k", 70, 5);  // perhaps the lost launch's
+  Trace trace = builder.Build();
+  trace.capture.launches = {10, 3, 1, 4, 2};
+  EXPECT_EQ(CheckLostLaunches(trace, {})->count, 2);
+  EXPECT_EQ(CheckLostGraphs(trace)->count, 2);
+}
+
 Step StepAt(int64_t begin_ns, std::optional<int64_t> next_ns) {
   Step step;
   step.begin_ns = begin_ns;
@@ -187,6 +198,26 @@ TEST(Burst, WithoutMarkersWhereTheHostWaitedBetweenLaunches) {
       EXPECT_EQ(CheckBurst(trace, steps).has_value(),
                 launches == 4 && unwaited < 0);
     }
+  }
+}
+
+TEST(Burst, OfKernelsWithoutCorrelation) {
+  for (const bool eager_ran : {false, true}) {
+    TraceBuilder builder;
+    for (int i = 0; i < 3; ++i) {
+      builder.Mark("step[DECODE bs=4]", 1000 * i, 900);
+      builder.Eager("k", 1000 * i + 5, 1000 * i + (eager_ran ? 20 : 20'000),
+                    10);
+      for (int k = 0; k < 20; ++k)
+        builder.Op("k", 10'000 + 300 * i + 10 * k, 9);
+    }
+    const Trace trace = builder.Build();
+    const Steps steps = FindSteps(trace, ClassesByWord(trace));
+    ASSERT_TRUE(steps.replays.empty());
+    const std::optional<CaptureCheck> check = CheckBurst(trace, steps);
+    // A GPU that has run nothing yet may just be late.
+    EXPECT_EQ(check.has_value(), eager_ran);
+    EXPECT_EQ(check ? check->count : 60, 60);
   }
 }
 

@@ -50,6 +50,19 @@ def impossible(rank, step, amount, _):
             "true_ns": before, "recorded_ns": op.end - op.start}
 
 
+def overrun(rank, step, amount, _):
+    """The last kernel of a step's last side lane, or of the step, ends `amount`
+    (5,000,000) ns late: nothing follows on its lane but in later steps."""
+    kernels = [op for op in of_step(rank, step) if op.kind == "kernel"]
+    lane = max((op.lane for op in kernels if op.lane != rank.MAIN),
+               default=rank.MAIN)
+    op = max((op for op in kernels if op.lane == lane),
+             key=lambda op: op.start)
+    op.end += amount or 5_000_000
+    return {"name": op.name, "start_ns": op.start + rank.clock_ns,
+            "recorded_ns": op.end - op.start}
+
+
 def duplicated(rank, step, amount, _):
     """The first `amount` (all) ops of a step stand twice in the file."""
     own = of_step(rank, step)[:amount]
@@ -125,7 +138,8 @@ def floor(rank, _step, amount, rng):
 
 
 DEFECTS = {
-    "missing": missing, "impossible": impossible, "duplicated": duplicated,
+    "missing": missing, "impossible": impossible, "overrun": overrun,
+    "duplicated": duplicated,
     "clock-jump": clock_jump, "lost-kernels": lost_kernels, "burst": burst,
     "overhead": overhead, "floor": floor,
 }
