@@ -58,6 +58,8 @@ std::string_view TitleOf(CheckKind kind);
 /// CheckKind::kContextTrend: no context is known, the steps are in order of
 /// time.
 inline constexpr std::string_view kTrendByTime = "time";
+/// The same, and it is attention that takes longer.
+inline constexpr std::string_view kTrendOfAttention = "attention";
 
 /// Figures of several ranks add up, whatever the kind: docs/errors.md says
 /// what each of them counts.

@@ -80,7 +80,8 @@ std::string HostText(const CaptureCheck& check) {
       return fmt::format(
           "{} {} launched under a correlation id that several calls have, as "
           "where files of several processes were merged: which call launched "
-          "them, and so their step, is a guess. Use the files of each process.",
+          "them, and so their step, is a guess. Name the files of each process "
+          "instead: several are taken as the ranks of a set.",
           PartText(check, "operation"), check.count == 1 ? "was" : "were");
     case CheckKind::kRepeatedRecord:
       return fmt::format(
@@ -171,6 +172,14 @@ std::string AmountText(const CaptureCheck& check) {
           "Compare expert GEMMs over many steps only.",
           Percent({check.time_ns, 1}, {check.of_ns, 1}, 0));
     case CheckKind::kContextTrend:
+      if (check.detail == kTrendOfAttention) {
+        return fmt::format(
+            "Attention grows over the capture: in the last third of its steps "
+            "it takes {} longer{} than in the first, as where the cache of "
+            "each sequence grows. That is a trend, no spread: compare captures "
+            "that begin at equal context and are equally long.",
+            MeanText(check.time_ns, check.count), share);
+      }
       if (check.detail == kTrendByTime) {
         return fmt::format(
             "Step time grows over the capture: its last third of steps takes "

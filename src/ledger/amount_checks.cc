@@ -142,6 +142,11 @@ std::optional<CaptureCheck> CheckWholeStepKernel(const LedgerResult& ledger) {
 }
 
 std::optional<CaptureCheck> CheckContextTrend(const LedgerResult& ledger) {
+  const std::vector<CaptureCheck>& checks = ledger.capture_checks;
+  if (std::any_of(checks.begin(), checks.end(), [](const CaptureCheck& one) {
+        return one.kind == CheckKind::kContextTrend;
+      }))
+    return std::nullopt;  // attention has said so
   std::vector<ContextStep> all = ContextSteps(ledger, true);
   const bool known = !all.empty();
   if (!known) all = ContextSteps(ledger, false);

@@ -25,7 +25,8 @@ std::optional<CaptureCheck> CheckWholeStepKernel(const LedgerResult& ledger);
 /// too, 85 % of all pairs of steps are in order), and the third with most
 /// context takes 2 % longer than the third with least. Of steps that do the
 /// work of the accounted group, of eight at least, and 16 where time stands for
-/// context; at most 1024, evenly spread.
+/// context; at most 1024, evenly spread. Nothing where attention, which tells
+/// it from fewer, has said so (ledger/attention_check.h).
 std::optional<CaptureCheck> CheckContextTrend(const LedgerResult& ledger);
 
 /// What profiling adds to a step that takes `untraced_ns` without: a

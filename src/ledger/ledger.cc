@@ -11,6 +11,7 @@
 #include "base/parallel.h"
 #include "integrity/check_capture.h"
 #include "ledger/amount_checks.h"
+#include "ledger/attention_check.h"
 #include "ledger/check.h"
 #include "ledger/expert_check.h"
 #include "ledger/find_collectives.h"
@@ -239,6 +240,8 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
             FindCollectives(index, classes, table, accounts, row_of);
         result.capture_checks = CheckCapture(trace, classes, steps);
         if (auto check = CheckUnevenExperts(index, classes))
+          MergeChecks({*std::move(check)}, &result.capture_checks);
+        if (auto check = CheckAttentionTrend(index, classes))
           MergeChecks({*std::move(check)}, &result.capture_checks);
       });
   if (result.categories[static_cast<size_t>(Category::kCommunication)].count ==

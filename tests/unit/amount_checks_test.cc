@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "ledger/attention_check.h"
 #include "ledger/expert_check.h"
 #include "trace_builder.h"
 
@@ -147,6 +148,53 @@ TEST(UnevenExperts, OverStepsAtOnePlace) {
   EXPECT_FALSE(ExpertsOf([](int i) { return i < 3 ? 100 : 129; }, even));
   // The machine's own doing, which dense GEMMs see too.
   EXPECT_FALSE(ExpertsOf(rising, rising));
+}
+
+/// Steps of 1 ms with two attention kernels, of which the second takes
+/// `dur(step)`; `known` puts the context into the markers.
+template <typename Duration>
+std::optional<CaptureCheck> AttentionOf(int steps, const Duration& dur,
+                                        bool known = false) {
+  TraceBuilder builder;
+  for (int i = 0; i < steps; ++i) {
+    const std::string context = std::to_string(1000 + i);
+    builder.Mark(known ? "execute_4_context_0(sq0sk0sqsq0sqsk0)_generation_4("
+                         "sq4sk" +
+                             context + "sqsq4sqsk" + context + ")"
+                       : "step[DECODE bs=4]",
+                 1000 * i, 900);
+    builder.Eager("attention", 1000 * i + 5, 1000 * i + 10, 100);
+    builder.Eager("attention", 1000 * i + 7, 1000 * i + 200, dur(i));
+    builder.Eager("k", 1000 * i + 8, 1000 * i + 600, 100);
+  }
+  const Trace trace = builder.Build();
+  Classification classes = ClassesByWord(trace);
+  for (size_t i = 0; i < trace.ops.size(); ++i) {
+    if ((*trace.names)[trace.ops.name[i]] == "attention")
+      classes.of_op[i] = Category::kAttention;
+  }
+  const inferdiff::Steps found = FindSteps(trace, classes);
+  const StepOps index(trace, found,
+                      std::vector<bool>(found.steps.size(), true));
+  return CheckAttentionTrend(index, classes);
+}
+
+TEST(AttentionTrend, RisesFromStepToStep) {
+  const auto check = AttentionOf(6, [](int i) { return 50 + 10 * i; });
+  ASSERT_TRUE(check);
+  EXPECT_EQ(check->weight, Weight::kNote);
+  EXPECT_EQ(check->detail, kTrendOfAttention);
+  EXPECT_EQ(check->count, 2);
+  EXPECT_EQ(check->of, 6);
+  EXPECT_EQ(check->time_ns, 80'000);
+  EXPECT_EQ(check->of_ns, 2'000'000);
+  EXPECT_FALSE(AttentionOf(
+      6, [](int i) { return 50 + 10 * i; }, true));
+  EXPECT_FALSE(AttentionOf(4, [](int i) { return 50 + 50 * i; }));
+  EXPECT_FALSE(AttentionOf(6, [](int) { return 50; }));
+  EXPECT_FALSE(AttentionOf(6, [](int i) { return 50 + 4 * i; }));  // 1.6 %
+  // One pair in 15 the other way round.
+  EXPECT_FALSE(AttentionOf(6, [](int i) { return i == 3 ? 60 : 50 + 10 * i; }));
 }
 
 }  // namespace
