@@ -62,12 +62,12 @@ VARIATIONS = {"": {}, "serial": {"overlap": False},
               "bare": {"markers": False}, "vllm": {"engine": "vllm"}}
 
 
-def ledger(binary, path):
-    done = subprocess.run([binary, "ledger", "--format", "json", path],
+def ledger(binary, *paths):
+    done = subprocess.run([binary, "ledger", "--format", "json", *paths],
                           capture_output=True, text=True, timeout=60,
                           check=False)
     if done.returncode:
-        raise SystemExit(f"{path}: exit {done.returncode}: {done.stderr}")
+        raise SystemExit(f"{paths}: exit {done.returncode}: {done.stderr}")
     return json.loads(done.stdout)
 
 
@@ -143,6 +143,24 @@ def check_forms(binary, seed, wanted, folder):
                        f"{told} and {sorted(said)}")
 
 
+def check_second_rank(binary, seed, folder):
+    """A lie of one rank is said of it, and of no other, also where the lie has
+    it left out of the sums; in files of their own and in a merged one."""
+    for defect in ("missing:1:3", "clock-jump:1:3", "overrun:1:3", "burst:1"):
+        identity = {"overrun": "impossible-duration"}.get(
+            defect.split(":")[0]) or EXPECTED[defect.split(":")[0]][0]
+        made = workload.build(workload.Options(
+            ranks=2, seed=seed, steps=7, defects=(defect,)))
+        for merged in (False, True):
+            paths = formats.FORMATS["kineto"](made.ranks, os.path.join(
+                folder, f"rank-{defect}-{merged}-{seed}"), merged=merged)
+            shown = ledger(binary, *sorted(set(paths.values())))
+            said = [(check["id"], check["ranks"])
+                    for check in shown["integrity"]]
+            if said != [(identity, [1])]:
+                yield f"{defect}, merged {merged}, seed {seed}: {said}"
+
+
 def check_true(binary, seed, folder):
     """What some schedules exist for is said of them."""
     for schedule in ("offload", "context"):
@@ -187,6 +205,7 @@ def main():
         for seed in range(arguments.seeds):
             for text in (*check_planted(arguments.bin, seed, wanted, folder),
                          *check_forms(arguments.bin, seed, wanted, folder),
+                         *check_second_rank(arguments.bin, seed, folder),
                          *check_true(arguments.bin, seed, folder),
                          *check_good(arguments.bin, seed, folder)):
                 failures += 1

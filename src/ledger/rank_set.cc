@@ -456,6 +456,17 @@ std::string NameOf(const Rank& rank) {
   return rank.rank ? fmt::format("rank {}", *rank.rank) : rank.source().label;
 }
 
+/// Why a rank seems to have done other work may be that its capture lies. What
+/// is in no sum refuses none.
+void KeepChecks(std::vector<CaptureCheck> checks, uint32_t rank,
+                std::vector<CaptureCheck>* kept) {
+  for (CaptureCheck& check : checks) {
+    check.ranks = {rank};
+    check.weight = std::min(check.weight, Weight::kReservation);
+  }
+  MergeChecks(checks, kept);
+}
+
 std::string LeftOutNote(const std::vector<std::string>& names) {
   std::string list;
   constexpr size_t kNamed = 6;
@@ -486,6 +497,7 @@ LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
   Joiner joiner;
   std::vector<RankRow> rows;
   std::vector<std::string> left_out;
+  std::vector<CaptureCheck> checks_left_out;
   uint32_t steps = 0;
   for (uint32_t i = 0; i < ranks.size(); ++i) {
     LedgerResult ledger = Unpack(*ranks[i].packed);
@@ -497,6 +509,7 @@ LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
     rows.back().left_out = !joins;
     if (!joins) {
       left_out.push_back(NameOf(ranks[i]));
+      KeepChecks(std::move(ledger.capture_checks), i, &checks_left_out);
       continue;
     }
     steps += static_cast<uint32_t>(ledger.steps.steps.size());
@@ -505,6 +518,7 @@ LedgerResult JoinRanks(const std::vector<PackedRank>& packed,
   matched.BlameLastRanks(&rows);
   LedgerResult joined = std::move(joiner).Finish(label);
   FillLayers(&joined);
+  MergeChecks(checks_left_out, &joined.capture_checks);
   joined.ranks = std::move(rows);
   joined.long_waits = std::move(matched).long_waits();
   joined.matched_collectives = match.collectives.size();
