@@ -12,6 +12,8 @@
 namespace inferdiff {
 namespace {
 
+constexpr size_t kParts = static_cast<size_t>(Part::kCount);
+
 /// What the conditions of one op are about.
 struct Surroundings {
   CategorySet previous = kEndBit, next = kEndBit;
@@ -63,8 +65,8 @@ class RoleFinder {
   std::vector<RoleOfOp> Run() && {
     out_.resize(ops_.size());
     around_.resize(ops_.size());
-    for (const LayerPass& pass : layers_.passes)
-      draft_.push_back(IsDraft(pass));
+    SortRules();
+    FindDrafts();
     DecideOutside();
     for (const LayerKind& kind : layers_.kinds) Decide(ScopeOf(kind.typical));
     for (uint32_t i = 0; i < layers_.layers.size(); ++i) CopyTo(i);
@@ -72,6 +74,24 @@ class RoleFinder {
   }
 
  private:
+  /// Most rules are out for an op because of its category or part.
+  void SortRules() {
+    for (uint16_t r = 0; r < rules_.rules.size(); ++r) {
+      const RoleRule& rule = rules_.rules[r];
+      for (size_t part = 0; part < kParts; ++part)
+        for (size_t category = 0; category < kCategoryCount; ++category)
+          if ((rule.parts == 0 || (rule.parts >> part & 1) != 0) &&
+              (rule.categories == 0 ||
+               Has(rule.categories, static_cast<Category>(category))))
+            may_decide_[part][category].push_back(r);
+    }
+  }
+
+  const std::vector<uint16_t>& MayDecide(uint32_t op) const {
+    return may_decide_[static_cast<size_t>(around_[op].part)]
+                      [static_cast<size_t>(ops_[op].category)];
+  }
+
   void DecideOutside() {
     uint32_t begin = 0;
     const auto& all = layers_.layers;
@@ -91,19 +111,23 @@ class RoleFinder {
     }
   }
 
-  /// Few layers beside the pass with most, of their own kinds or in a replay
-  /// of their own.
-  bool IsDraft(const LayerPass& pass) const {
+  /// A draft has few layers beside the pass with most, of their own kinds or
+  /// in a replay of their own.
+  void FindDrafts() {
+    if (layers_.passes.empty()) return;
     const LayerPass& main = *std::max_element(
         layers_.passes.begin(), layers_.passes.end(),
         [](const auto& a, const auto& b) { return a.layers < b.layers; });
-    if (pass.layers * 4 > main.layers) return false;
-    const Layer& first = layers_.layers[pass.first];
-    const Layer& of_main = layers_.layers[main.first];
-    if (ops_[first.begin].replay != ops_[of_main.begin].replay) return true;
+    std::vector<bool> in_main(layers_.kinds.size(), false);
     for (uint32_t i = 0; i < main.layers; ++i)
-      if (layers_.layers[main.first + i].kind == first.kind) return false;
-    return true;
+      in_main[layers_.layers[main.first + i].kind] = true;
+    const auto replay_of = [&](const LayerPass& pass) {
+      return ops_[layers_.layers[pass.first].begin].replay;
+    };
+    for (const LayerPass& pass : layers_.passes)
+      draft_.push_back(uint64_t{pass.layers} * 4 <= main.layers &&
+                       (replay_of(pass) != replay_of(main) ||
+                        !in_main[layers_.layers[pass.first].kind]));
   }
 
   Scope ScopeOf(uint32_t layer) const {
@@ -134,7 +158,7 @@ class RoleFinder {
   void Decide(const Scope& scope) {
     LookBack(scope);
     const CategorySet all = LookAhead(scope);
-    std::array<RoleSet, static_cast<size_t>(Part::kCount)> roles{};
+    std::array<RoleSet, kParts> roles{};
     attends_.clear();
     for (uint32_t op = scope.begin; op < scope.end; ++op) {
       RoleSet& earlier = roles[static_cast<size_t>(around_[op].part)];
@@ -150,10 +174,11 @@ class RoleFinder {
   void LookBack(const Scope& scope) {
     struct Lane {
       CategorySet previous = kEndBit, left = kEndBit;
-      std::map<Category, uint32_t> gemm;
+      std::array<uint32_t, kCategoryCount> last;
+      Lane() { last.fill(kNone); }
     };
     std::map<uint32_t, Lane> lanes;
-    std::array<CategorySet, static_cast<size_t>(Part::kCount)> earlier{};
+    std::array<CategorySet, kParts> earlier{};
     for (uint32_t op = scope.begin; op < scope.end; ++op) {
       Lane& lane = lanes[ops_[op].lane];
       const Category category = ops_[op].category;
@@ -162,12 +187,12 @@ class RoleFinder {
       around.part = scope.PartOf(op);
       CategorySet& set = earlier[static_cast<size_t>(around.part)];
       around.earlier = set;
-      if (const auto gemm = lane.gemm.find(category); gemm != lane.gemm.end())
-        around.last_gemm = gemm->second;
+      uint32_t& last = lane.last[static_cast<size_t>(category)];
+      around.last_gemm = last;
       if (ops_[op].tail) continue;
       set |= SetOf(category);
       lane.previous = SetOf(category);
-      lane.gemm[category] = op;
+      last = op;
       if (!Has(rules_.skips, category)) lane.left = SetOf(category);
     }
   }
@@ -179,7 +204,7 @@ class RoleFinder {
       uint32_t op = kNone;
     };
     std::map<uint32_t, Lane> lanes;
-    std::array<CategorySet, static_cast<size_t>(Part::kCount)> later{};
+    std::array<CategorySet, kParts> later{};
     CategorySet all = 0;
     for (uint32_t op = scope.end; op-- > scope.begin;) {
       Lane& lane = lanes[ops_[op].lane];
@@ -202,7 +227,7 @@ class RoleFinder {
 
   RoleOfOp Decide(const Scope& scope, uint32_t op, CategorySet all,
                   RoleSet earlier) {
-    for (size_t r = 0; r < rules_.rules.size(); ++r) {
+    for (const uint16_t r : MayDecide(op)) {
       const RoleRule& rule = rules_.rules[r];
       if (!Holds(rule, scope, op, all, earlier)) continue;
       const uint32_t name = ops_[op].name;
@@ -210,10 +235,9 @@ class RoleFinder {
       if (rule.not_match && matches_.Matches(rule.not_match, 4 * r + 1, name))
         continue;
       if (rule.attends && !Attends(scope, r)) continue;
-      const auto number = static_cast<uint16_t>(r);
-      if (rule.inherits != Inherits::kLastGemm) return {rule.role, number};
+      if (rule.inherits != Inherits::kLastGemm) return {rule.role, r};
       if (around_[op].last_gemm != kNone)
-        return {out_[around_[op].last_gemm].role, number};
+        return {out_[around_[op].last_gemm].role, r};
     }
     return {Role::kOther, static_cast<uint16_t>(rules_.rules.size() - 1)};
   }
@@ -225,11 +249,6 @@ class RoleFinder {
     const auto is = [](std::optional<bool> wanted, bool value) {
       return !wanted || *wanted == value;
     };
-    if (rule.categories != 0 && !Has(rule.categories, of.category))
-      return false;
-    if (rule.parts != 0 &&
-        (rule.parts >> static_cast<unsigned>(around.part) & 1) == 0)
-      return false;
     return is(rule.tail, of.tail) && is(rule.draft, scope.draft) &&
            is(rule.latent, scope.parts.latent) &&
            rule.previous.HoldsOf(around.previous) &&
@@ -255,6 +274,8 @@ class RoleFinder {
   const Layers& layers_;
   const RoleRules& rules_;
   FamilyMatches matches_;
+  std::array<std::array<std::vector<uint16_t>, kCategoryCount>, kParts>
+      may_decide_;                  // rules, by part and category
   std::vector<bool> draft_;         // by pass
   std::map<size_t, bool> attends_;  // by rule, of the scope at hand
   std::vector<Surroundings> around_;
