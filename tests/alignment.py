@@ -12,7 +12,9 @@ makes groups of two files of tests/labels: one a layer and role; operations
 outside the layers are left out there, and with --missing GOLD.csv those that
 the gold alignment holds.
 
-strict forward: share of operations whose whole gold group is in one of ours.
+strict forward: share of operations whose whole gold group is in one of ours;
+one that no group of ours has counts as missed. Paths that do not exist are
+looked for in ../shared/traces (INFERDIFF_TRACES overrides).
 strict reverse: share of operations, of those in both, whose whole group of
 ours (as far as gold has it) is in one gold group. Exit 1 below a floor.
 """
@@ -21,9 +23,15 @@ import argparse
 import collections
 import csv
 import json
+import os
 import pathlib
 import subprocess
 import sys
+
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TRACES = pathlib.Path(os.environ.get("INFERDIFF_TRACES",
+                                     ROOT.parent / "shared/traces"))
 
 
 def ours(binary, a, b):
@@ -61,15 +69,15 @@ def label_groups(a, b):
 
 
 def strict(of, others):
-    """Share of the ops in both whose whole group in `of` is in one of
-    `others`."""
+    """How many ops' whole group in `of` is in one of `others`, and of how
+    many."""
     members = collections.defaultdict(list)
-    for op in of:
-        if op in others:
-            members[of[op]].append(op)
+    for op, group in of.items():
+        members[group].append(op)
     whole = sum(len(ops) for ops in members.values()
-                if len({others[op] for op in ops}) == 1)
-    return whole, sum(len(ops) for ops in members.values())
+                if len({others.get(op, op) for op in ops}) == 1
+                and ops[0] in others)
+    return whole, len(of)
 
 
 def main():
@@ -81,24 +89,27 @@ def main():
     parser.add_argument("truth", choices=("gold", "labels"))
     parser.add_argument("paths", nargs="+")
     options = parser.parse_args()
-    absent = [path for path in options.paths if not pathlib.Path(path).exists()]
-    if absent:
-        print(f"skipped: no {absent[0]}")
-        return 77
-    found = ours(options.bin, *options.paths[:2])
+    paths = [path if pathlib.Path(path).exists() else TRACES / path
+             for path in (*options.paths, options.missing) if path]
+    for path in paths:
+        if not pathlib.Path(path).exists():
+            print(f"skipped: no {path}")
+            return 77
+    found = ours(options.bin, *paths[:2])
     if options.truth == "gold":
-        truth = gold_groups(options.paths[2])
+        truth = gold_groups(paths[2])
     else:
-        truth = label_groups(*options.paths[2:4])
+        truth = label_groups(*paths[2:4])
     if options.missing:
-        known = gold_groups(options.missing)
+        known = gold_groups(paths[-1])
         truth = {op: group for op, group in truth.items() if op not in known}
     lost = sum(op not in found for op in truth)
     print(f"{len(truth)} operations, {lost} of them in no group of ours")
-    failed = lost > 0
+    in_truth = {op: group for op, group in found.items() if op in truth}
+    failed = False
     for name, (whole, of), floor in (
             ("forward", strict(truth, found), options.forward),
-            ("reverse", strict(found, truth), options.reverse)):
+            ("reverse", strict(in_truth, truth), options.reverse)):
         print(f"strict {name} {whole} of {of} = {whole / max(of, 1):.4f}, at "
               f"least {floor}")
         failed |= whole < floor * of or of == 0

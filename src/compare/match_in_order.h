@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
-
-#include "model/trace.h"
 
 namespace inferdiff {
 
-/// By item of the first sequence its partner in the second, or kNone.
+/// By item of the first sequence its partner in the second, if any.
 /// `worth(i, j)` of a pair, small integers; pairs of 0 or less are none. Of
 /// equal answers the one that pairs the latest items. Needleman and Wunsch,
 /// 1970, with gaps that cost nothing. O(n m) in time, and a byte a cell.
 template <typename Worth>
-std::vector<uint32_t> MatchInOrder(size_t n, size_t m, const Worth& worth) {
+std::vector<std::optional<uint32_t>> MatchInOrder(size_t n, size_t m,
+                                                  const Worth& worth) {
   enum Move : uint8_t { kSkipFirst, kSkipSecond, kPair };
   std::vector<uint8_t> moves((n + 1) * (m + 1), kSkipSecond);
   std::vector<int64_t> above(m + 1, 0), row(m + 1, 0);
@@ -33,7 +33,7 @@ std::vector<uint32_t> MatchInOrder(size_t n, size_t m, const Worth& worth) {
     }
     std::swap(above, row);
   }
-  std::vector<uint32_t> partner(n, kNone);
+  std::vector<std::optional<uint32_t>> partner(n);
   for (size_t i = n, j = m; i > 0 && j > 0;) {
     switch (moves[i * (m + 1) + j]) {
       case kPair:

@@ -202,14 +202,15 @@ void LayerMatcher::MatchRepeated(Role role) {
   // Both stay alone where they are two pieces of other work apart in the order
   // of both sides, in front and behind.
   constexpr int64_t kTooFar = 8;
-  const std::vector<uint32_t> partner =
+  const auto partner =
       MatchInOrder(pieces[0].size(), pieces[1].size(), [&](size_t i, size_t j) {
         return kTooFar - around[0][i].DistanceTo(around[1][j]);
       });
   std::vector<bool> taken(pieces[1].size(), false);
   for (size_t i = 0; i < pieces[0].size(); ++i) {
     Piece& piece = pieces[0][i];
-    if (const uint32_t j = partner[i]; j != kNone) {
+    if (partner[i]) {
+      const uint32_t j = *partner[i];
       taken[j] = true;
       piece.ops[1] = std::move(pieces[1][j].ops[1]);
       piece.reason = MatchReason::kPlace;
@@ -224,8 +225,8 @@ void LayerMatcher::MatchRepeated(Role role) {
 }
 
 /// The piece with ops of the other side that does this work, too: of those that
-/// are known to, the nearest in front, else the nearest behind. Itself where
-/// there is none.
+/// are known to, one without a counterpart, else the nearest in front, else the
+/// nearest behind. Itself where there is none.
 size_t LayerMatcher::HostOf(size_t piece, size_t side) const {
   const RoleSet role = SetOf(pieces_[piece].role);
   const uint32_t at = pieces_[piece].ops[side].front();
@@ -237,8 +238,10 @@ size_t LayerMatcher::HostOf(size_t piece, size_t side) const {
       const Piece& other = pieces_[i];
       if ((fusion.hosts & SetOf(other.role)) == 0) continue;
       if (other.ops[1 - side].empty()) continue;
-      constexpr int64_t kBehind = int64_t{1} << 32, kElsewhere = kBehind * 2;
-      int64_t distance = kElsewhere;  // only the other side has it
+      // Only the other side has it, and it lacks a counterpart as this does.
+      if (other.ops[side].empty()) return i;
+      constexpr int64_t kBehind = int64_t{1} << 32;
+      int64_t distance = INT64_MAX;
       for (const uint32_t op : other.ops[side])
         distance = std::min(distance, op < at ? at - op : kBehind + (op - at));
       if (distance >= nearest) continue;

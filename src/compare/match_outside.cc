@@ -27,12 +27,12 @@ int64_t Worth(const OutsideOp& a, const OutsideOp& b) {
   return role == Role::kMemsetCopy ? 1 : 2;
 }
 
-std::vector<uint32_t> MatchByCount(std::span<const OutsideOp> a,
-                                   std::span<const OutsideOp> b) {
+std::vector<std::optional<uint32_t>> MatchByCount(
+    std::span<const OutsideOp> a, std::span<const OutsideOp> b) {
   std::unordered_map<std::string_view, std::vector<uint32_t>> of_family;
   for (uint32_t j = 0; j < b.size(); ++j) of_family[b[j].family].push_back(j);
   std::unordered_map<std::string_view, size_t> seen;
-  std::vector<uint32_t> partner(a.size(), kNone);
+  std::vector<std::optional<uint32_t>> partner(a.size());
   for (uint32_t i = 0; i < a.size(); ++i) {
     const auto found = of_family.find(a[i].family);
     if (found == of_family.end()) continue;
@@ -55,11 +55,11 @@ class OutsideMatcher {
   LayerMatch Run() {
     const bool in_order =
         a_.size() <= kMostInOrder && b_.size() <= kMostInOrder;
-    const std::vector<uint32_t> partner =
-        in_order ? MatchInOrder(
-                       a_.size(), b_.size(),
-                       [&](size_t i, size_t j) { return Worth(a_[i], b_[j]); })
-                 : MatchByCount(a_, b_);
+    const auto partner = in_order ? MatchInOrder(a_.size(), b_.size(),
+                                                 [&](size_t i, size_t j) {
+                                                   return Worth(a_[i], b_[j]);
+                                                 })
+                                  : MatchByCount(a_, b_);
     for (uint32_t i = 0; i < a_.size(); ++i) TakeA(i, partner[i], in_order);
     first_of_b_ = static_cast<uint32_t>(out_.groups.size());
     for (uint32_t j = 0; j < b_.size(); ++j)
@@ -76,7 +76,7 @@ class OutsideMatcher {
   /// The group of a role that occurs once; kNone for others.
   uint32_t& OnceGroup(Role role) { return once_[static_cast<size_t>(role)]; }
 
-  void TakeA(uint32_t i, uint32_t j, bool in_order) {
+  void TakeA(uint32_t i, std::optional<uint32_t> partner, bool in_order) {
     const Role role = a_[i].op->role.role;
     if (IsOnce(role)) {
       uint32_t& group = OnceGroup(role);
@@ -85,7 +85,8 @@ class OutsideMatcher {
       return;
     }
     out_.a[i] = NewGroup(role);
-    if (j == kNone) return;
+    if (!partner) return;
+    const uint32_t j = *partner;
     out_.b[j] = out_.a[i];
     LayerMatch::Group& group = out_.groups.back();
     const bool same_family = a_[i].family == b_[j].family;
