@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "base/checked.h"
@@ -29,7 +30,7 @@ uint32_t MainPass(const Layers& layers) {
 /// Ops of A and B that may do the same work.
 struct Stretch {
   uint32_t layer_a = kNone, layer_b = kNone;
-  std::vector<uint32_t> a = {}, b = {};  // indices in StepLayers::ops
+  std::vector<uint32_t> a = {}, b = {};  // as Alignment::a_ops
 };
 
 class Aligner {
@@ -53,6 +54,8 @@ class Aligner {
                                  const std::vector<uint32_t>& group_of_slot,
                                  LayerMatch* match) const;
   void Take(const Stretch& stretch, const LayerMatch& match);
+  std::string_view FamilyOf(size_t side, uint32_t op) const;
+  void MatchElsewhere();
   void FillRows();
 
   std::array<const LedgerResult*, 2> sides_;
@@ -85,7 +88,7 @@ void Aligner::PairPasses() {
 }
 
 /// Ops in front of a pass and behind the one before it; behind the last one for
-/// their number.
+/// their number. Loose ops are at the ends.
 std::vector<uint32_t> Aligner::OutsideOf(size_t side, uint32_t pass) const {
   const Layers& layers = LayersOf(side);
   const auto ops = static_cast<uint32_t>(Step(side).ops.size());
@@ -97,8 +100,22 @@ std::vector<uint32_t> Aligner::OutsideOf(size_t side, uint32_t pass) const {
                            ? ops
                            : layers.layers[layers.passes[pass].first].begin;
   std::vector<uint32_t> outside;
+  const auto add_loose = [&](bool in_front) {
+    const std::vector<LooseOp>& loose = sides_[side]->loose;
+    for (uint32_t i = 0; i < loose.size(); ++i)
+      if ((loose[i].start_ns < 0) == in_front) outside.push_back(ops + i);
+  };
+  if (pass == 0) add_loose(true);
   for (uint32_t i = begin; i < end; ++i) outside.push_back(i);
+  if (pass == layers.passes.size()) add_loose(false);
   return outside;
+}
+
+std::string_view Aligner::FamilyOf(size_t side, uint32_t op) const {
+  const uint32_t kernel = OpAt(Step(side), op).kernel;
+  return op < Step(side).ops.size()
+             ? sides_[side]->kernels[kernel].family
+             : sides_[side]->loose_kernels[kernel].family;
 }
 
 void Aligner::AlignOutside(uint32_t pass_a, uint32_t pass_b) {
@@ -108,8 +125,8 @@ void Aligner::AlignOutside(uint32_t pass_a, uint32_t pass_b) {
   std::array<std::vector<OutsideOp>, 2> ops;
   for (const size_t side : {0, 1}) {
     for (const uint32_t i : side == 0 ? stretch.a : stretch.b) {
-      const PlacedOp& op = Step(side).ops[i];
-      ops[side].push_back({&op, sides_[side]->kernels[op.kernel].family});
+      const PlacedOp& op = OpAt(Step(side), i);
+      ops[side].push_back({&op, FamilyOf(side, i)});
     }
   }
   Take(stretch, MatchOutside(ops[0], ops[1]));
@@ -236,6 +253,41 @@ void Aligner::Take(const Stretch& stretch, const LayerMatch& match) {
   }
 }
 
+/// What an engine does around its passes it does in an order of its own: what
+/// is left alone in one place may stand in another.
+void Aligner::MatchElsewhere() {
+  const auto alone = [&](const AlignedGroup& group, size_t side) {
+    const uint32_t ops[] = {group.a_end - group.a_begin,
+                            group.b_end - group.b_begin};
+    return group.layer_a == kNone && group.layer_b == kNone && ops[side] == 1 &&
+           ops[1 - side] == 0;
+  };
+  std::map<std::pair<std::string_view, Role>, std::vector<size_t>> of_b;
+  for (size_t i = out_.groups.size(); i-- > 0;) {
+    const AlignedGroup& group = out_.groups[i];
+    if (alone(group, 1))
+      of_b[{FamilyOf(1, out_.b_ops[group.b_begin]), group.role}].push_back(i);
+  }
+  std::vector<bool> gone(out_.groups.size(), false);
+  for (AlignedGroup& group : out_.groups) {
+    if (!alone(group, 0)) continue;
+    const auto found =
+        of_b.find({FamilyOf(0, out_.a_ops[group.a_begin]), group.role});
+    if (found == of_b.end() || found->second.empty()) continue;
+    const AlignedGroup& other = out_.groups[found->second.back()];
+    gone[found->second.back()] = true;
+    found->second.pop_back();
+    group.b_begin = other.b_begin;
+    group.b_end = other.b_end;
+    group.reason = MatchReason::kElsewhere;
+    group.confidence = MatchConfidence::kLow;
+  }
+  std::vector<AlignedGroup> left;
+  for (size_t i = 0; i < gone.size(); ++i)
+    if (!gone[i]) left.push_back(out_.groups[i]);
+  out_.groups = std::move(left);
+}
+
 void Aligner::FillRows() {
   struct Seen {
     size_t row = SIZE_MAX;
@@ -260,8 +312,8 @@ void Aligner::FillRows() {
         of.layer[side] = layer;
         amounts->ops += static_cast<int64_t>(ops.size());
         for (const uint32_t op : ops)
-          amounts->attributed_ns = CheckedAdd(amounts->attributed_ns,
-                                              Step(side).ops[op].attributed_ns);
+          amounts->attributed_ns = CheckedAdd(
+              amounts->attributed_ns, OpAt(Step(side), op).attributed_ns);
       };
       add(0, group.layer_a,
           std::span(out_.a_ops)
@@ -289,6 +341,7 @@ Alignment Aligner::Run() {
   }
   AlignOutside(static_cast<uint32_t>(LayersOf(0).passes.size()),
                static_cast<uint32_t>(LayersOf(1).passes.size()));
+  MatchElsewhere();
   FillRows();
   return std::move(out_);
 }
@@ -321,12 +374,18 @@ std::string_view IdOf(MatchReason reason) {
       return "family";
     case MatchReason::kRole:
       return "role";
+    case MatchReason::kElsewhere:
+      return "elsewhere";
     case MatchReason::kExtra:
       return "extra";
     case MatchReason::kNoCounterpart:
       break;
   }
   return "no-counterpart";
+}
+
+const PlacedOp& OpAt(const StepLayers& step, uint32_t op) {
+  return op < step.ops.size() ? step.ops[op] : step.loose[op - step.ops.size()];
 }
 
 Alignment AlignSteps(const LedgerResult& a, const LedgerResult& b) {

@@ -28,12 +28,13 @@ std::string_view IdOf(MatchConfidence confidence);  // "high"
 
 /// What put the ops of a group together.
 enum class MatchReason : uint8_t {
-  kOnlyOne,  // a layer has this work once
-  kPlace,    // work that a layer has several times, by what is around it
-  kFused,    // one side has no kernel of that work: another does it, too
-  kFamily,   // outside layers: kernels of one family, in order
-  kRole,     // outside layers: kernels of one role, in order
-  kExtra,    // an op that its kind of layer does not have, with its role
+  kOnlyOne,    // a layer has this work once
+  kPlace,      // work that a layer has several times, by what is around it
+  kFused,      // one side has no kernel of that work: another does it, too
+  kFamily,     // outside layers: kernels of one family, in order
+  kRole,       // outside layers: kernels of one role, in order
+  kElsewhere,  // outside layers: of one family and role, in another place
+  kExtra,      // an op that its kind of layer does not have, with its role
   kNoCounterpart,
 };
 std::string_view IdOf(MatchReason reason);  // "only-one"
@@ -64,15 +65,20 @@ struct Alignment {
   /// By layer in order of A's (B's own ones where they stand), within one by
   /// first op of A, then of B; what is in no layer before, between and behind.
   std::vector<AlignedGroup> groups;
-  std::vector<uint32_t> a_ops, b_ops;  // indices in StepLayers::ops
+  /// Indices in StepLayers::ops, and behind them in StepLayers::loose.
+  std::vector<uint32_t> a_ops, b_ops;
   /// In order of first group; those in layers first.
   std::vector<AlignedRow> rows;
   /// A sentence where layers could not be paired one by one; else empty.
   std::string doubt;
 };
 
-/// Of the representative steps; empty where a side has none. Linear in the
-/// number of ops, but for what stands outside layers (compare/match_outside.h).
+/// The op of an index in a_ops or b_ops.
+const PlacedOp& OpAt(const StepLayers& step, uint32_t op);
+
+/// Of the representative steps with the loose ops around them; empty where a
+/// side has none. Linear in the number of ops, but for what stands outside
+/// layers (compare/match_outside.h).
 Alignment AlignSteps(const LedgerResult& a, const LedgerResult& b);
 
 }  // namespace inferdiff

@@ -143,6 +143,16 @@ auto Tie(Is<SequenceOp> auto& value) {
                   wait_same_lane, wait_cross_lane, kernel, lane, replay, kind);
 }
 
+auto Tie(Is<LooseOp> auto& value) {
+  auto& [ordinal, start, kernel, lane] = value;
+  return std::tie(ordinal, start, kernel, lane);
+}
+
+auto Tie(Is<LooseKernel> auto& value) {
+  auto& [family, category] = value;
+  return std::tie(family, category);
+}
+
 auto Tie(Is<RuleHits> auto& value) {
   auto& [rule, category, names, ops, sum] = value;
   return std::tie(rule, category, names, ops, sum);
@@ -181,12 +191,13 @@ auto Tie(Is<Collectives> auto& value) {
 auto Tie(Is<LedgerResult> auto& value) {
   auto& [source, devices, steps, group, used_steps, step_amounts, per_step,
          categories, rank_wait, wait_basis, collectives, kernels, families,
-         histogram, rule_hits, representative, sequence, layers, coverage,
-         checks, leads, published, ranks, long_waits, rank_findings, matched] =
-      value;
+         histogram, rule_hits, representative, sequence, loose, loose_kernels,
+         layers, coverage, checks, leads, published, ranks, long_waits,
+         rank_findings, matched] = value;
   return std::tie(devices, steps, group, used_steps, step_amounts, categories,
                   rank_wait, wait_basis, kernels, families, histogram,
-                  rule_hits, representative, sequence, coverage, checks, leads);
+                  rule_hits, representative, sequence, loose, loose_kernels,
+                  coverage, checks, leads);
 }
 
 template <typename Archive>

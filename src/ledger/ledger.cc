@@ -16,6 +16,7 @@
 #include "ledger/expert_check.h"
 #include "ledger/find_collectives.h"
 #include "ledger/framework_hint.h"
+#include "ledger/loose_ops.h"
 #include "ledger/rows.h"
 #include "ledger/step_accounts.h"
 
@@ -257,6 +258,7 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
     result.representative_step = Representative(result);
     result.sequence =
         SequenceOf(index, table, row_of, result.representative_step);
+    FillLoose(trace, steps, table, &result);
   }
   DropColumns(&steps);
   result.steps = std::move(steps);

@@ -152,6 +152,20 @@ struct SequenceOp {
   OpKind kind = OpKind::kKernel;
 };
 
+/// An op of no step beside the representative one, in time order.
+struct LooseOp {
+  uint64_t ordinal = 0;
+  int64_t start_ns = 0;  // from the step's begin; negative if before it
+  uint32_t kernel = 0;   // index in LedgerResult::loose_kernels
+  uint32_t lane = 0;     // normalised
+};
+
+/// Kernels of loose ops are in no row: they have no time in any step.
+struct LooseKernel {
+  std::string family;
+  Category category = Category::kUnclassified;
+};
+
 /// An op of one step and its place there.
 struct PlacedOp {
   uint64_t ordinal = 0;
@@ -183,6 +197,10 @@ struct StepLayers {
   bool by_record = false;
   std::vector<PlacedOp> ops;   // by op of `layers`
   std::vector<RoleRow> roles;  // in order of first place; layers' first
+  /// Of the loose ops around the step, in none of the above: only ordinal,
+  /// position and kernel (of LedgerResult::loose and loose_kernels), lane and
+  /// role are set.
+  std::vector<PlacedOp> loose;
 };
 
 struct RuleHits {
@@ -334,6 +352,8 @@ struct LedgerResult {
   std::vector<RuleHits> rule_hits;   // over all ops
   uint32_t representative_step = 0;  // the step of median wall (else span)
   std::vector<SequenceOp> sequence;
+  std::vector<LooseOp> loose;  // by FillLoose (loose_ops.h)
+  std::vector<LooseKernel> loose_kernels;
   StepLayers layers;  // of the sequence, by FillLayers (step_layers.h)
   Coverage coverage;
   /// What makes the capture doubtful, the gravest first.

@@ -176,6 +176,14 @@ void CheckSequence(const LedgerResult& rank) {
   }
 }
 
+void CheckLoose(const LedgerResult& rank) {
+  for (const LooseOp& op : rank.loose) {
+    ExpectTime(op.start_ns);
+    Expect(IsIndex(op.kernel, rank.loose_kernels.size()),
+           "an operation of no step is of no kernel");
+  }
+}
+
 void CheckTables(const LedgerResult& rank) {
   std::set<std::pair<std::string_view, Category>> families;
   for (const FamilyRow& row : rank.families)
@@ -265,6 +273,7 @@ LedgerResult Unpack(const PackedRank& packed) {
   CheckAmounts(rank);
   CheckSteps(rank);
   CheckTables(rank);
+  CheckLoose(rank);
   CheckSequence(rank);
   CheckChecks(rank);
   CheckCalls(rank);

@@ -272,6 +272,8 @@ void Joiner::AddTables(LedgerResult* rank) {
     });
   }
   if (!first_) return;
+  joined_.loose = std::move(rank->loose);
+  joined_.loose_kernels = std::move(rank->loose_kernels);
   joined_.sequence = std::move(rank->sequence);
   for (SequenceOp& op : joined_.sequence) op.kernel = number_of[op.kernel];
 }

@@ -148,6 +148,25 @@ StepLayers Find(uint32_t step, StepInput input) {
   return out;
 }
 
+/// Roles of what no step launched: by their kernels and each other alone.
+std::vector<PlacedOp> LooseOf(const LedgerResult& ledger) {
+  StepInput input;
+  for (const LooseKernel& kernel : ledger.loose_kernels)
+    input.families.push_back(kernel.family);
+  for (const LooseOp& op : ledger.loose)
+    input.Add({.name = op.kernel,
+               .category = ledger.loose_kernels[op.kernel].category,
+               .lane = op.lane},
+              op.ordinal, 0);
+  Layers none;
+  none.layer_of_op.assign(input.ops.size(), kNone);
+  none.slot_of_op = none.layer_of_op;
+  const std::vector<RoleOfOp> roles =
+      FindRoles(input.ops, none, input.families, ShippedRoleRules());
+  for (size_t i = 0; i < roles.size(); ++i) input.placed[i].role = roles[i];
+  return std::move(input.placed);
+}
+
 /// The context rule that gives a split-K reduction its GEMM's category.
 constexpr std::string_view kTailRule = "split-k-inherits";
 
@@ -219,6 +238,7 @@ void FillLayers(LedgerResult* ledger) {
               op.ordinal, op.attributed_ns);
   }
   ledger->layers = Find(ledger->representative_step, std::move(input));
+  if (!ledger->loose.empty()) ledger->layers.loose = LooseOf(*ledger);
 }
 
 }  // namespace inferdiff

@@ -129,7 +129,7 @@ void WriteAlignment(const CompareResult& result, JsonStream& out) {
                            uint32_t end) {
     Json list = Json::array();
     for (uint32_t i = begin; i < end; ++i)
-      list.push_back(step.ops[ops[i]].ordinal);
+      list.push_back(OpAt(step, ops[i]).ordinal);
     return list;
   };
   out.Array("alignment", alignment.groups, [&](const AlignedGroup& group) {
