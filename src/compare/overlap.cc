@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <map>
-#include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/checked.h"
 #include "compare/causes.h"
+#include "compare/dive.h"
 
 namespace inferdiff {
 namespace {
@@ -14,35 +16,29 @@ Rational DeviceTime(const SideTotals& side) {
   return side.PerStep(side.headline_ns - side.idle_outside_ns);
 }
 
-using Families = std::map<std::pair<std::string, Category>, SideAmounts>;
-
-Families FamiliesOf(const LedgerResult& ledger, const SideTotals& totals) {
-  Families families;
-  for (size_t i = 0; i < ledger.kernels.size(); ++i) {
-    const KernelRow& kernel = ledger.kernels[i];
-    families[{kernel.family, kernel.category}] += totals.kernels.at(i);
-  }
-  return families;
-}
-
 /// Of the kernel families that both layouts run equally often. A table tells
 /// no kernels.
 void AddDilation(const LedgerResult& ledger, const SideTotals& totals,
                  const LedgerResult& serial, const SideTotals& serial_totals,
                  MeasuredOverlap* measured) {
   if (ledger.published || serial.published) return;
-  const Families alone = FamiliesOf(serial, serial_totals);
+  const std::vector<FamilyAmounts> families =
+      FamiliesOf(serial, serial_totals, nullptr);
+  std::map<std::pair<std::string_view, Category>, const SideAmounts*> alone;
+  for (const FamilyAmounts& row : families)
+    alone[{row.family, row.category}] = &row.amounts;
   int64_t sum = 0, sum_alone = 0;
   bool found = false;
-  for (const auto& [key, amounts] : FamiliesOf(ledger, totals)) {
-    const auto other = alone.find(key);
+  for (const FamilyAmounts& row : FamiliesOf(ledger, totals, nullptr)) {
+    const SideAmounts& amounts = row.amounts;
+    const auto other = alone.find({row.family, row.category});
     if (other == alone.end() || !(totals.PerStep(amounts.count) ==
-                                  serial_totals.PerStep(other->second.count)))
+                                  serial_totals.PerStep(other->second->count)))
       continue;
     found = true;
     sum = CheckedAdd(sum, amounts.sum_ns - amounts.hidden_same_lane_ns);
     sum_alone = CheckedAdd(
-        sum_alone, other->second.sum_ns - other->second.hidden_same_lane_ns);
+        sum_alone, other->second->sum_ns - other->second->hidden_same_lane_ns);
   }
   if (!found) return;
   measured->alone = serial_totals.PerStep(sum_alone);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ledger/loose_ops.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -13,10 +14,14 @@ void FillLoose(const Trace& trace, const Steps& steps, const KernelTable& table,
   const uint32_t step = ledger->representative_step;
   const Step& of = steps.steps[step];
   std::vector<uint32_t> number(table.kernels().size(), kNone);
-  for (uint32_t op = 0; op < trace.ops.size(); ++op) {
+  const std::vector<int64_t>& starts = trace.ops.start_ns;
+  const auto first =
+      step == 0 ? starts.begin()
+                : std::lower_bound(starts.begin(), starts.end(), of.begin_ns);
+  for (auto op = static_cast<uint32_t>(first - starts.begin());
+       op < trace.ops.size(); ++op) {
     if (steps.step_of_op[op] != kNone) continue;
     const int64_t start = trace.ops.start_ns[op];
-    if (step != 0 && start < of.begin_ns) continue;
     if (of.next_begin_ns && start >= *of.next_begin_ns) break;
     if (FarApart(start, of.begin_ns)) continue;
     const uint32_t kernel = table.KernelOf(op);
