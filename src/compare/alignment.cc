@@ -102,7 +102,7 @@ std::vector<uint32_t> Aligner::OutsideOf(size_t side, uint32_t pass) const {
   std::vector<uint32_t> outside;
   const auto add_loose = [&](bool in_front) {
     const std::vector<LooseOp>& loose = sides_[side]->loose;
-    for (uint32_t i = 0; i < loose.size(); ++i)
+    for (uint32_t i = 0; i < Step(side).loose.size(); ++i)
       if ((loose[i].start_ns < 0) == in_front) outside.push_back(ops + i);
   };
   if (pass == 0) add_loose(true);

@@ -16,6 +16,7 @@
 #include "ledger/ledger.h"
 #include "ledger/ledger_file.h"
 #include "ledger/rank_set.h"
+#include "ledger/step_layers.h"
 #include "readers/reader.h"
 #include "report/compare_report.h"
 #include "report/ledger_json.h"
@@ -93,6 +94,7 @@ inline LedgerResult LedgerOfFile(const std::string& path, const RuleSet& rules,
   LedgerResult ledger =
       BuildLedger(trace, classes, rules, FindSteps(trace, classes), options);
   ledger.source.counters = file.counters;
+  FillLayers(&ledger);
   return ledger;
 }
 

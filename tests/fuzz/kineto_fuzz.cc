@@ -2,10 +2,7 @@
 // Any bytes as a trace: read, or refused, and with the same result for any
 // number of threads and any window; then everything that is made of it, with
 // its sums.
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -13,25 +10,10 @@
 #include "../unit/trace_text.h"
 #include "base/error.h"
 #include "readers/kineto_json.h"
+#include "scratch_file.h"
 
 namespace inferdiff {
 namespace {
-
-/// A file in memory where there is such a thing.
-class ScratchFile {
- public:
-  ScratchFile() : path_("/dev/shm/kineto_fuzz_" + std::to_string(getpid())) {}
-  void Write(const uint8_t* data, size_t size) const {
-    std::FILE* const file = std::fopen(path_.c_str(), "wb");
-    if (file == nullptr) std::abort();
-    if (std::fwrite(data, 1, size, file) != size) std::abort();
-    std::fclose(file);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 std::string Outcome(const std::string& path, unsigned threads, size_t window) {
   try {
@@ -50,7 +32,7 @@ std::string Outcome(const std::string& path, unsigned threads, size_t window) {
 }  // namespace inferdiff
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  static const inferdiff::ScratchFile scratch;
+  static const inferdiff::ScratchFile scratch("kineto_fuzz");
   scratch.Write(data, size);
   const std::string one = inferdiff::Outcome(scratch.path(), 1, 512);
   if (inferdiff::Outcome(scratch.path(), 2, 512) != one) std::abort();

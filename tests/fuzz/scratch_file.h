@@ -16,6 +16,9 @@ class ScratchFile {
   /// `name`: the target's, so that several can run at once.
   explicit ScratchFile(const std::string& name)
       : path_("/dev/shm/" + name + "_" + std::to_string(getpid())) {}
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() { unlink(path_.c_str()); }
   void Write(const uint8_t* data, size_t size) const {
     std::FILE* const file = std::fopen(path_.c_str(), "wb");
     if (file == nullptr) std::abort();
