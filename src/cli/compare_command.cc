@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/load_set.h"
+#include "cli/machine_options.h"
 #include "cli/one_trace.h"
 #include "cli/progress.h"
 #include "cli/separator.h"
@@ -56,7 +57,10 @@ Usage: inferdiff compare [OPTION]... A... -- B...
                        what one more tiny kernel in a graph costs on each side,
                        such as A=0.64us,B=1.63us: splits the work by number and
                        price of operations (default: not split)
-      --category NAME  look into one category or group of them, kernel by
+)";
+
+constexpr std::string_view kSelectHelp =
+    R"(      --category NAME  look into one category or group of them, kernel by
                        kernel: moe, attention, communication ... (default: none)
       --group N        compare this group of equal steps, as `inferdiff steps`
                        numbers them; N,M for A and B (default: the pair of equal
@@ -74,6 +78,7 @@ struct CompareArguments {
   UntracedTimes untraced, untraced_serial;
   std::string serial_a, serial_b;
   FloorTimes floors;
+  MachineArguments machine;
   std::string category;
 };
 
@@ -200,8 +205,8 @@ std::optional<LedgerResult> LoadSerial(const std::string& word,
 
 CompareResult CompareSides(const Sides& sides,
                            const CompareArguments& arguments,
-                           const Rules& rules, CompareOptions options,
-                           const Outputs& outputs) {
+                           const Rules& rules, const MachineFiles& machine,
+                           CompareOptions options, const Outputs& outputs) {
   Progress progress(2);
   LoadedPair pair = LoadBoth(sides, arguments, rules, &progress);
   outputs.RefuseInputs(pair.a->inputs());
@@ -230,6 +235,7 @@ CompareResult CompareSides(const Sides& sides,
                  pair.b->steps(), group_b, threads, rules, outputs);
   LedgerResult a = std::move(*pair.a).Account(group_a);
   LedgerResult b = std::move(*pair.b).Account(group_b);
+  ExpectSameDevice(arguments.machine, machine, a, b);
   return Compare(std::move(a), facts_a, std::move(b), facts_b,
                  std::move(options));
 }
@@ -240,15 +246,20 @@ int Run(const CompareArguments& arguments) {
   CompareOptions options;
   options.untraced = arguments.untraced;
   options.untraced_serial = arguments.untraced_serial;
-  options.floors = arguments.floors;
+  const MachineFiles machine = ReadMachineFiles(arguments.machine);
+  options.floors = FloorsOf(arguments.floors, machine);
+  options.machine_a = machine.a;
+  options.machine_b = machine.b;
   if (!arguments.category.empty())
     options.category = CategoryOption(arguments.category);
   std::vector<std::string> inputs = sides.a;
   inputs.insert(inputs.end(), sides.b.begin(), sides.b.end());
+  for (const std::string& path : FilesOf(arguments.machine))
+    inputs.push_back(path);
   Outputs outputs(common, inputs, kAllFormats);
   const Rules rules = LoadRules(common);
-  const CompareResult result =
-      CompareSides(sides, arguments, rules, std::move(options), outputs);
+  const CompareResult result = CompareSides(sides, arguments, rules, machine,
+                                            std::move(options), outputs);
   WriteReport(outputs,
               {[&] { return CompareDocument(result); },
                [&](const TextSink& sink) { WriteCompareJson(result, sink); },
@@ -263,7 +274,8 @@ int Run(const CompareArguments& arguments) {
 Command AddCompare(CLI::App& root) {
   const auto arguments = std::make_shared<CompareArguments>();
   CLI::App* app =
-      AddSubcommand(root, "compare", {kHelp, kFormatHelp, kReadHelp});
+      AddSubcommand(root, "compare",
+                    {kHelp, kMachineHelp, kSelectHelp, kFormatHelp, kReadHelp});
   AddPositionals(*app, arguments->words);
   AddTime(*app, "--untraced-a", arguments->untraced.a);
   AddTime(*app, "--untraced-b", arguments->untraced.b);
@@ -272,6 +284,7 @@ Command AddCompare(CLI::App& root) {
   AddTime(*app, "--untraced-serial-a", arguments->untraced_serial.a);
   AddTime(*app, "--untraced-serial-b", arguments->untraced_serial.b);
   AddFloors(*app, "--floor", arguments->floors);
+  AddMachineOptions(*app, arguments->machine);
   AddText(*app, "--category", arguments->category);
   AddSideChoice(*app, "--group", arguments->group);
   AddSideChoice(*app, "--device", arguments->device);

@@ -193,25 +193,33 @@ void AddTime(CLI::App& app, const std::string& name,
       });
 }
 
-void AddFloors(CLI::App& app, const std::string& name, FloorTimes& target) {
-  app.add_option_function<std::string>(name, [name, &target](
-                                                 const std::string& text) {
+void AddPerSide(CLI::App& app, const std::string& name, const std::string& form,
+                const std::string& what,
+                const std::function<bool(Side, std::string_view)>& take) {
+  app.add_option_function<std::string>(name, [=](const std::string& text) {
     for (size_t at = 0; at <= text.size();) {
       const size_t end = std::min(text.find(',', at), text.size());
-      const std::string one = text.substr(at, end - at);
+      const std::string_view one = std::string_view(text).substr(at, end - at);
       const bool a = one.starts_with("A="), b = one.starts_with("B=");
-      const auto time = ParseDuration(
-          std::string_view(one).substr(std::min<size_t>(2, one.size())));
-      if (!(a || b) || !time || time->num == 0) {
-        FailUsage(fmt::format("{} takes A=0.64us,B=1.63us or one of the two, "
-                              "not '{}'",
-                              name, Printable(text)),
-                  "it is what one more tiny kernel in a graph costs");
+      if (!(a || b) || !take(a ? Side::kA : Side::kB, one.substr(2))) {
+        FailUsage(fmt::format("{} takes {} or one of the two, not '{}'", name,
+                              form, Printable(text)),
+                  what);
       }
-      (a ? target.a : target.b) = *time;
       at = end + 1;
     }
   });
+}
+
+void AddFloors(CLI::App& app, const std::string& name, FloorTimes& target) {
+  AddPerSide(app, name, "A=0.64us,B=1.63us",
+             "it is what one more tiny kernel in a graph costs",
+             [&target](Side side, std::string_view text) {
+               const auto time = ParseDuration(text);
+               if (!time || time->num == 0) return false;
+               (side == Side::kA ? target.a : target.b) = *time;
+               return true;
+             });
 }
 
 void AddIndex(CLI::App& app, const std::string& name,

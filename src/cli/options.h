@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -66,6 +67,11 @@ void AddWhole(CLI::App& app, const std::string& name, int64_t least,
 /// A time above 0, "4.61ms", or an arm's step, "arms.csv:base"; to the ns.
 void AddTime(CLI::App& app, const std::string& name,
              std::optional<int64_t>& target_ns);
+/// "A=x,B=y", or one of the two, to `take`, which says whether a value will
+/// do; `form` and `what` are for the message where it does not.
+void AddPerSide(CLI::App& app, const std::string& name, const std::string& form,
+                const std::string& what,
+                const std::function<bool(Side, std::string_view)>& take);
 /// "A=0.64us,B=1.63us", or one of the two.
 void AddFloors(CLI::App& app, const std::string& name, FloorTimes& target);
 /// A whole number that something is numbered by.

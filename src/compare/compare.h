@@ -21,6 +21,7 @@
 #include "base/rational.h"
 #include "compare/alignment.h"
 #include "compare/category_groups.h"
+#include "compare/machine.h"
 #include "ledger/ledger.h"
 
 namespace inferdiff {
@@ -266,6 +267,7 @@ struct CompareResult {
   Gap gap;
   std::vector<GapPart> gap_parts;
   Causes causes;
+  std::optional<Machine> machine;  // where a model's config is given
   /// What rows stand for: CategoryGroups(), or a published table's rows.
   std::vector<CategoryGroup> row_groups = CategoryGroups();
   std::optional<LedgerResult> serial_a, serial_b;
@@ -289,6 +291,7 @@ struct CompareOptions {
   std::optional<LedgerResult> serial_a, serial_b;
   UntracedTimes untraced_serial;
   FloorTimes floors;
+  MachineInput machine_a, machine_b;
 };
 
 /// Throws ContractError when the gap does not add up.

@@ -203,6 +203,7 @@ std::vector<Finding> FindResults(const CompareResult& result) {
   FindOverlapWorth(result, &out);
   FindFusion(result, &out);
   FindFloors(result, &out);
+  FindMachineShare(result, &out);
   const SideView sides[] = {ViewOf(result, Side::kA), ViewOf(result, Side::kB)};
   for (const SideView& side : sides) FindSameLane(side, &out);
   if (result.gap.basis == Basis::kWall) {

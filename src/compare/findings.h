@@ -51,6 +51,8 @@ void FindContributors(const CompareResult& result, FindingList* out);
 void FindOverlapWorth(const CompareResult& result, FindingList* out);
 void FindFusion(const CompareResult& result, FindingList* out);
 void FindFloors(const CompareResult& result, FindingList* out);
+/// What memory bandwidth explains of the gap.
+void FindMachineShare(const CompareResult& result, FindingList* out);
 
 /// Does the slower side do this group's work in other numbers of operations, so
 /// that FindFusion speaks for it?

@@ -10,6 +10,7 @@
 #include "report/compare_tables.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_text.h"
+#include "report/machine_report.h"
 #include "report/printed_side.h"
 
 namespace inferdiff {
@@ -300,6 +301,7 @@ Document CompareDocument(const CompareResult& result) {
     add(CausesSection(result));
     add(Sentences(result, FindingKind::kResult, "Key findings"));
   }
+  for (Section& section : MachineSections(result)) add(std::move(section));
   add(Categories(result));
   if (result.dive) {
     const CategoryDive& dive = *result.dive;

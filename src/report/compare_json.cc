@@ -5,6 +5,7 @@
 #include "report/alignment_report.h"
 #include "report/compare_report.h"
 #include "report/ledger_json.h"
+#include "report/machine_report.h"
 
 namespace inferdiff {
 namespace {
@@ -265,6 +266,7 @@ void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
                                  result.gap.b_total)}});
   out.Member("gap_parts", PartsJson(result.gap_parts));
   out.Member("causes", CausesJson(result));
+  if (result.machine) out.Member("machine", MachineJson(result));
   out.Member("a_totals", SideJson(result.a_totals));
   out.Member("b_totals", SideJson(result.b_totals));
   out.Member("categories", CategoriesJson(result));
