@@ -44,6 +44,7 @@ class Op:
         self.category = "unclassified"
         self.family = name
         self.step = NOBODY
+        self.replayed = False
         self.attributed = 0
         self.hidden_same_lane = 0
         self.hidden_cross_lane = 0
@@ -166,7 +167,8 @@ def find_steps(path, ops):
         replayed = collections.defaultdict(list)
         for op in own:
             op.step = step
-            if op.correlation in graph_launches:
+            op.replayed = op.correlation in graph_launches
+            if op.replayed:
                 replayed[op.correlation].append(op)
         step.replays = list(replayed.values())
         steps.append(step)
@@ -340,13 +342,16 @@ def moved(op, step):
     return result, alone
 
 
-def launch_of_next(candidates, when):
-    """The launch of what an instant waits for: the next op to start after it;
-    of ops that start together the one launched first."""
+def next_launch(candidates, when):
+    """What an instant waits for: the next op to start after it; of ops that
+    start together the one launched first. When that was, and whether by a
+    graph."""
     start = min((op.start for op in candidates if op.start > when),
                 default=None)
-    return min((op.launch for op in candidates
-                if op.start == start and op.launch is not None), default=None)
+    together = [op for op in candidates if op.start == start]
+    launch = min((op.launch for op in together if op.launch is not None),
+                 default=None)
+    return launch, any(op.replayed for op in together if op.launch == launch)
 
 
 def account_idle(step, end, own, after_own, idle_pieces, result):
@@ -362,13 +367,22 @@ def account_idle(step, end, own, after_own, idle_pieces, result):
             if any(r[0] <= begin and until <= r[1] for r in extents):
                 result["idle_inside"] += until - begin
                 continue
-            launch = launch_of_next(candidates, begin)
-            if launch is None:
-                result["idle_unknown"] += until - begin
-                continue
-            late = min(max(launch, begin), until) - begin
-            result["idle_host_late"] += late
-            result["idle_queued"] += until - begin - late
+            launch, replayed = next_launch(candidates, begin)
+            places = ["idle"]
+            if extents and min(extents)[0] <= begin < max(
+                    extents, key=lambda one: one[1])[1]:
+                places.append("idle_between")
+            elif extents and not replayed:
+                places.append("idle_tail")
+            for place in places:
+                if place != "idle":
+                    result[place] += until - begin
+                if launch is None:
+                    result[place + "_unknown"] += until - begin
+                    continue
+                late = min(max(launch, begin), until) - begin
+                result[place + "_host_late"] += late
+                result[place + "_queued"] += until - begin - late
 
 
 def account(step, own, others, after_own=()):

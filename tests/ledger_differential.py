@@ -106,7 +106,8 @@ class Program:
             row = self.ops[op.ordinal]
             if row["step"] != "-1":
                 op.step = steps[int(row["step"])]
-                if row["replay"] != "-1":
+                op.replayed = row["replay"] != "-1"
+                if op.replayed:
                     replayed[op.step, row["replay"]].append(op)
         for (step, _), own in replayed.items():
             step.replays.append(own)

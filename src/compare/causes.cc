@@ -165,6 +165,7 @@ Causes FindCauses(const CompareResult& result, const CompareOptions& options) {
   causes.residual = SplitGap(gap.basis, causes.a_base, causes.b_base);
   causes.residual.slower = gap.slower;
   causes.residual.has_replays = gap.has_replays;
+  causes.idle = IdleParts(causes.a_base, causes.b_base);
   causes.groups =
       CompareGroups(result.row_groups, false, causes.a_base, causes.b_base);
   causes.a_total = base ? Rational{*options.untraced.a, 1} : gap.a_total;

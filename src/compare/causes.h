@@ -10,6 +10,10 @@ namespace inferdiff {
 /// parts do not add up to the nanosecond.
 Causes FindCauses(const CompareResult& result, const CompareOptions& options);
 
+/// The idle time outside replays; they add up to it. Those of nothing on both
+/// sides are left out.
+std::vector<IdlePart> IdleParts(const SideTotals& a, const SideTotals& b);
+
 /// count + price + rest = work, where n operations a step run on each side.
 FloorSplit SplitByFloor(Rational work, Rational ops_a, Rational ops_b,
                         Rational floor_a, Rational floor_b);

@@ -74,6 +74,13 @@ struct SideAmounts {
   SideAmounts& operator+=(const SideAmounts& other);
 };
 
+/// Idle time outside replays by where it lies and what it waits for; totals.
+struct IdleCauses {
+  LaunchCauses between;  // replays of the step
+  LaunchCauses tail;     // in front of what is launched around the replays
+  LaunchCauses rest;
+};
+
 /// One side on the common basis. Every figure is an integer total over
 /// `steps`, so a step's mean is Rational{total, steps}.
 ///   attributed of all + foreign + idle inside + idle outside = headline
@@ -88,8 +95,9 @@ struct SideTotals {
   /// Others' ops where no own op runs. On a replay span: ops that run during
   /// the replay and do not belong to it.
   int64_t foreign_ns = 0;
-  int64_t idle_inside_ns = 0;   // inside graph replays
-  int64_t idle_outside_ns = 0;  // between them; 0 on a replay span
+  int64_t idle_inside_ns = 0;             // inside graph replays
+  int64_t idle_outside_ns = 0;            // between them; 0 on a replay span
+  std::optional<IdleCauses> idle_causes;  // of it; known on the wall
   /// The step's own ops that the basis leaves out (eager ops around the
   /// replay); 0 on the wall.
   int64_t left_out_ops = 0;
@@ -234,6 +242,13 @@ struct FloorSplit {
   Rational rest;
 };
 
+/// A part of the idle time outside replays, ns a step.
+struct IdlePart {
+  std::string_view id;     // "tail"
+  std::string_view title;  // "host-launched tail"
+  Rational a, b;
+};
+
 /// The gap again, with what is known beyond two ledgers: serial layouts, times
 /// without the profiler, floors.
 ///
@@ -249,6 +264,8 @@ struct Causes {
   /// Each side as serial as it is known, and how they differ.
   SideTotals a_base, b_base;
   Gap residual;
+  /// What makes its idle time; empty where a side does not tell.
+  std::vector<IdlePart> idle;
   std::vector<GroupComparison> groups;
   FloorTimes floors;
   /// Why the work is not split; empty where it is.

@@ -139,6 +139,23 @@ SideAmounts Convert(const Amounts& amounts) {
           amounts.hidden_same_lane_ns, amounts.hidden_cross_lane_ns};
 }
 
+/// Nothing where the ledger does not tell.
+std::optional<IdleCauses> IdleCausesOf(const PerStep& per_step) {
+  if (per_step.idle_tail.n != per_step.idle.n ||
+      per_step.idle_host_late.n != per_step.idle.n)
+    return std::nullopt;
+  const auto part = [](const Stat& all, const Stat& late, const Stat& queued) {
+    return LaunchCauses{late.total, queued.total,
+                        all.total - late.total - queued.total};
+  };
+  return IdleCauses{
+      part(per_step.idle_between, per_step.between_host_late,
+           per_step.between_queued),
+      part(per_step.idle_tail, per_step.tail_host_late, per_step.tail_queued),
+      {per_step.rest_host_late.total, per_step.rest_queued.total,
+       per_step.rest_unknown.total}};
+}
+
 SideTotals OnWall(const LedgerResult& ledger) {
   SideTotals side;
   const PerStep& per_step = ledger.per_step;
@@ -159,6 +176,7 @@ SideTotals OnWall(const LedgerResult& ledger) {
   side.foreign_ns = per_step.foreign.total;
   side.idle_inside_ns = per_step.idle_inside.total;
   side.idle_outside_ns = per_step.idle.total - per_step.idle_inside.total;
+  side.idle_causes = IdleCausesOf(per_step);
   return side;
 }
 
@@ -243,6 +261,10 @@ void CheckSide(const SideTotals& side) {
         row.attributed_ns + row.hidden_same_lane_ns + row.hidden_cross_lane_ns)
       throw ContractError("a category's sum is not attributed + hidden");
   }
+  if (const auto& idle = side.idle_causes;
+      idle && idle->between.total() + idle->tail.total() + idle->rest.total() !=
+                  side.idle_outside_ns)
+    throw ContractError("the causes of idle time do not add up to it");
   if (side.foreign_ns < 0 || side.idle_inside_ns < 0 ||
       side.idle_outside_ns < 0)
     throw ContractError("foreign or idle time of a step is negative");

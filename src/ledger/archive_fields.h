@@ -99,13 +99,18 @@ auto Tie(Is<Steps> auto& value) {
                   main_group);
 }
 
+auto Tie(Is<LaunchCauses> auto& value) {
+  auto& [host_late, queued, unknown] = value;
+  return std::tie(host_late, queued, unknown);
+}
+
 auto Tie(Is<StepAmounts> auto& value) {
   auto& [step, wall, idle, idle_inside, span, replay_span, sum, busy, foreign,
          copy_only, same_lane, cross_lane, rank_wait, kernels, ops, host_late,
-         queued, unknown] = value;
+         queued, unknown, between, tail] = value;
   return std::tie(step, wall, idle, idle_inside, span, replay_span, sum, busy,
                   foreign, copy_only, same_lane, cross_lane, rank_wait, kernels,
-                  ops, host_late, queued, unknown);
+                  ops, host_late, queued, unknown, between, tail);
 }
 
 auto Tie(Is<Amounts> auto& value) {

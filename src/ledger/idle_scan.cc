@@ -19,12 +19,14 @@ class IdleScan::Waits {
     amounts_.idle += end - begin;
     while (begin < end) {
       while (next_ < replays_.size() && replays_[next_].end <= begin) ++next_;
+      const bool between = next_ > 0 && next_ < replays_.size();
       if (next_ == replays_.size() || replays_[next_].begin >= end) {
-        pending_.push_back({begin, end});
+        pending_.push_back({{begin, end}, between});
         return;
       }
       const Interval& replay = replays_[next_];
-      if (replay.begin > begin) pending_.push_back({begin, replay.begin});
+      if (replay.begin > begin)
+        pending_.push_back({{begin, replay.begin}, between});
       const int64_t until = std::min(end, replay.end);
       amounts_.idle_inside += until - std::max(begin, replay.begin);
       begin = until;
@@ -33,19 +35,29 @@ class IdleScan::Waits {
 
   bool pending() const { return !pending_.empty(); }
 
-  void Settle(std::optional<int64_t> launch) {
-    for (const auto& [begin, end] : pending_) {
-      const int64_t late = launch ? std::clamp(*launch, begin, end) - begin : 0;
-      amounts_.host_late += late;
-      (launch ? amounts_.queued : amounts_.unknown) += end - begin - late;
+  void Settle(Awaited op) {
+    LaunchCauses& around =
+        op.replayed || replays_.empty() ? amounts_.rest : amounts_.tail;
+    for (const Pending& idle : pending_) {
+      LaunchCauses& causes = idle.between ? amounts_.between : around;
+      const auto& [begin, end] = idle.time;
+      const int64_t late =
+          op.launch ? std::clamp(*op.launch, begin, end) - begin : 0;
+      causes.host_late += late;
+      (op.launch ? causes.queued : causes.unknown) += end - begin - late;
     }
     pending_.clear();
   }
 
  private:
+  struct Pending {
+    Interval time;
+    bool between = false;  // two replays of the step
+  };
+
   std::vector<Interval> replays_;  // disjoint, in order of time
   size_t next_ = 0;
-  std::vector<Interval> pending_;
+  std::vector<Pending> pending_;
   IdleAmounts& amounts_;
 };
 
@@ -97,7 +109,7 @@ IdleAmounts IdleScan::Run(uint32_t step) const {
   }
   if (window.end > all_until) waits.Idle(all_until, window.end);
   const bool starts_at_end = op < all.size() && all.start_ns[op] == window.end;
-  waits.Settle(starts_at_end ? FirstLaunch(op, step) : std::nullopt);
+  waits.Settle(starts_at_end ? FirstLaunch(op, step) : Awaited{});
   amounts.foreign = covered - amounts.busy;
   return amounts;
 }
@@ -127,22 +139,26 @@ int64_t IdleScan::LargestReplaySpan(uint32_t step) const {
   return span;
 }
 
-std::optional<int64_t> IdleScan::FirstLaunch(size_t first,
-                                             uint32_t step) const {
+IdleScan::Awaited IdleScan::FirstLaunch(size_t first, uint32_t step) const {
   const Trace& trace = index_.trace();
   const Steps& steps = index_.steps();
-  std::optional<int64_t> launch;
+  Awaited awaited;
   for (size_t op = first; op < trace.ops.size() &&
                           trace.ops.start_ns[op] == trace.ops.start_ns[first];
        ++op) {
     const uint32_t owner = steps.step_of_op[op];
-    if (owner == kNone || trace.ops.launch[op] == kNone) continue;
+    if (owner == kNone) continue;
     if (owner != step && steps.steps[owner].begin_ns != trace.ops.start_ns[op])
       continue;
-    const int64_t call = trace.calls.start_ns[trace.ops.launch[op]];
-    launch = launch ? std::min(*launch, call) : call;
+    Awaited one{std::nullopt, steps.replay_of_op[op] != kNone};
+    if (const uint32_t launch = trace.ops.launch[op]; launch != kNone)
+      one.launch = trace.calls.start_ns[launch];
+    if (one.launch == awaited.launch)
+      awaited.replayed |= one.replayed;
+    else if (one.launch && (!awaited.launch || one.launch < awaited.launch))
+      awaited = one;
   }
-  return launch;
+  return awaited;
 }
 
 }  // namespace inferdiff

@@ -7,6 +7,12 @@
 //   foreign            XXXX
 //   idle            ii     iiioooooooo
 //                   inside    outside, waiting for B
+//
+// Outside replays, by where it lies and what it waits for:
+//
+//   replays           |<--->|      |<--->|                         |<--- next
+//   launched alone                          [sample] [copy]
+//   idle         rest        between       t        t       rest
 #pragma once
 
 #include <cstdint>
@@ -14,6 +20,7 @@
 #include <vector>
 
 #include "ledger/by_group.h"
+#include "ledger/launch_causes.h"
 #include "ledger/step_ops.h"
 
 namespace inferdiff {
@@ -24,13 +31,12 @@ struct IdleAmounts {
   int64_t foreign = 0;  // others' ops where no own op runs
   int64_t idle = 0;     // no op of the device runs
   int64_t idle_inside = 0;  // of it, within one of the step's replays
-  // The rest of the idle time, by what the op that it waits for did: its
-  // launch call had not begun, had begun, is not in the trace. Waited for is
-  // the step's next op to start, or else the op that begins the next step; of
-  // several that start together, the one launched first.
-  int64_t host_late = 0;
-  int64_t queued = 0;
-  int64_t unknown = 0;
+  // The rest of the idle time. Waited for is the step's next op to start, or
+  // else the op that begins the next step; of several that start together, the
+  // one launched first.
+  LaunchCauses between;  // behind a replay of the step, in front of another one
+  LaunchCauses tail;     // elsewhere, waiting for an op that is in no replay
+  LaunchCauses rest;     // waiting for a replay; all of a step without replays
 };
 
 class IdleScan {
@@ -53,8 +59,12 @@ class IdleScan {
 
   std::vector<Interval> ReplaysOf(uint32_t step) const;
   /// Of the ops from `first` on that start at the same time and belong to the
-  /// step, or to the step that begins then: their first launch call's start.
-  std::optional<int64_t> FirstLaunch(size_t first, uint32_t step) const;
+  /// step, or to the step that begins then, the one launched first.
+  struct Awaited {
+    std::optional<int64_t> launch;  // start of its launch call
+    bool replayed = false;
+  };
+  Awaited FirstLaunch(size_t first, uint32_t step) const;
 
   const StepOps& index_;
   std::vector<int64_t> reach_;  // by step: last end of the ops before `begin`

@@ -2,6 +2,7 @@
 #include "ledger/ledger.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <type_traits>
@@ -75,12 +76,40 @@ Stat Over(const std::vector<StepAmounts>& steps, Member StepAmounts::*member) {
 }
 
 /// Of the causes of idle time, which are unknown where that is.
-Stat OverKnownIdle(const std::vector<StepAmounts>& steps,
-                   int64_t StepAmounts::*cause) {
-  std::vector<StepAmounts> known;
-  std::copy_if(steps.begin(), steps.end(), std::back_inserter(known),
-               [](const StepAmounts& step) { return step.idle.has_value(); });
-  return Over(known, cause);
+template <typename Cause>
+Stat OverKnownIdle(const std::vector<StepAmounts>& steps, Cause cause) {
+  std::vector<int64_t> samples;
+  for (const StepAmounts& step : steps)
+    if (step.idle) samples.push_back(std::invoke(cause, step));
+  return SummariseInPlace(samples);
+}
+
+void SummariseIdle(const std::vector<StepAmounts>& steps, PerStep* out) {
+  const auto part = [&](LaunchCauses StepAmounts::*place, auto cause) {
+    return OverKnownIdle(steps, [&](const StepAmounts& step) {
+      return std::invoke(cause, step.*place);
+    });
+  };
+  const auto rest = [&](int64_t StepAmounts::*all, auto cause) {
+    return OverKnownIdle(steps, [&](const StepAmounts& step) {
+      return step.*all - std::invoke(cause, step.idle_between) -
+             std::invoke(cause, step.idle_tail);
+    });
+  };
+  constexpr auto kLate = &LaunchCauses::host_late;
+  constexpr auto kQueued = &LaunchCauses::queued;
+  out->idle_host_late = OverKnownIdle(steps, &StepAmounts::idle_host_late);
+  out->idle_queued = OverKnownIdle(steps, &StepAmounts::idle_queued);
+  out->idle_unknown = OverKnownIdle(steps, &StepAmounts::idle_unknown);
+  out->idle_between = part(&StepAmounts::idle_between, &LaunchCauses::total);
+  out->idle_tail = part(&StepAmounts::idle_tail, &LaunchCauses::total);
+  out->rest_host_late = rest(&StepAmounts::idle_host_late, kLate);
+  out->rest_queued = rest(&StepAmounts::idle_queued, kQueued);
+  out->rest_unknown = rest(&StepAmounts::idle_unknown, &LaunchCauses::unknown);
+  out->between_host_late = part(&StepAmounts::idle_between, kLate);
+  out->between_queued = part(&StepAmounts::idle_between, kQueued);
+  out->tail_host_late = part(&StepAmounts::idle_tail, kLate);
+  out->tail_queued = part(&StepAmounts::idle_tail, kQueued);
 }
 
 /// One sample a launch: its first op.
@@ -190,9 +219,7 @@ PerStep SummaryOf(const std::vector<StepAmounts>& steps) {
   out.hidden_cross_lane = Over(steps, &StepAmounts::hidden_cross_lane);
   out.rank_wait = Over(steps, &StepAmounts::rank_wait);
   out.kernels = Over(steps, &StepAmounts::kernels);
-  out.idle_host_late = OverKnownIdle(steps, &StepAmounts::idle_host_late);
-  out.idle_queued = OverKnownIdle(steps, &StepAmounts::idle_queued);
-  out.idle_unknown = OverKnownIdle(steps, &StepAmounts::idle_unknown);
+  SummariseIdle(steps, &out);
   return out;
 }
 

@@ -28,6 +28,7 @@
 #include "layers/layers.h"
 #include "layers/roles.h"
 #include "ledger/collectives.h"
+#include "ledger/launch_causes.h"
 #include "ledger/published.h"
 #include "ledger/rank_match.h"
 #include "model/trace.h"
@@ -70,6 +71,9 @@ struct StepAmounts {
   int64_t idle_host_late = 0;  // its launch call had not begun
   int64_t idle_queued = 0;     // launched, but not started
   int64_t idle_unknown = 0;    // no launch record
+  // Of them, in all three: between two replays of the step, and elsewhere in
+  // front of ops that the host launches one by one around its replays.
+  LaunchCauses idle_between, idle_tail;
 };
 
 /// The same over the used steps.
@@ -77,6 +81,10 @@ struct PerStep {
   Stat wall, span, replay_span, sum, busy, idle, idle_inside, foreign;
   Stat copy_only, hidden_same_lane, hidden_cross_lane, rank_wait, kernels;
   Stat idle_host_late, idle_queued, idle_unknown;
+  /// Between replays, the tail, and of the rest what each cause takes: all
+  /// together the idle time outside replays.
+  Stat idle_between, idle_tail, rest_host_late, rest_queued, rest_unknown;
+  Stat between_host_late, between_queued, tail_host_late, tail_queued;
   /// Op start minus launch call start, one sample a launch: of a replay its
   /// first op. Negative where the clocks of host and device disagree.
   Stat launch_lead;

@@ -20,7 +20,7 @@
 namespace inferdiff {
 
 /// Counted up whenever what a ledger file holds changes.
-inline constexpr uint32_t kLedgerFormat = 3;
+inline constexpr uint32_t kLedgerFormat = 4;
 
 /// More parts than any cluster's tasks.
 inline constexpr uint32_t kMostShards = 1'000'000;

@@ -62,6 +62,12 @@ void CheckStep(const StepAmounts& step) {
              CheckedAdd(CheckedAdd(step.idle_host_late, step.idle_queued),
                         step.idle_unknown),
          "a step's idle time is not that of its causes");
+  const LaunchCauses& between = step.idle_between;
+  const LaunchCauses& tail = step.idle_tail;
+  Expect(CheckedAdd(between.host_late, tail.host_late) <= step.idle_host_late &&
+             CheckedAdd(between.queued, tail.queued) <= step.idle_queued &&
+             CheckedAdd(between.unknown, tail.unknown) <= step.idle_unknown,
+         "a part of a step's idle time is longer than it");
   Expect(!step.wall || *step.wall == CheckedAdd(CheckedAdd(step.busy, idle),
                                                 step.foreign),
          "busy, foreign and idle time are not a step's wall");
@@ -125,6 +131,14 @@ void BoundSteps(const std::vector<StepAmounts>& steps) {
         &StepAmounts::idle_unknown, &StepAmounts::kernels, &StepAmounts::ops}) {
     Bound bound;
     for (const StepAmounts& step : steps) bound.Add(step.*member);
+  }
+  for (const auto place :
+       {&StepAmounts::idle_between, &StepAmounts::idle_tail}) {
+    for (const auto cause : {&LaunchCauses::host_late, &LaunchCauses::queued,
+                             &LaunchCauses::unknown}) {
+      Bound bound;
+      for (const StepAmounts& step : steps) bound.Add((step.*place).*cause);
+    }
   }
   for (const auto member :
        {&StepAmounts::wall, &StepAmounts::idle, &StepAmounts::idle_inside}) {

@@ -78,16 +78,21 @@ StepAmounts StepAccounts::Account(uint32_t step) {
           "what its ops were given is not their union");
   Require(idle.foreign >= 0 && amounts.busy + idle.foreign + idle.idle == wall,
           step, "busy, foreign and idle time do not add up to the wall time");
-  Require(idle.idle_inside + idle.host_late + idle.queued + idle.unknown ==
+  Require(idle.idle_inside + idle.between.total() + idle.tail.total() +
+                  idle.rest.total() ==
               idle.idle,
           step, "the causes of idle time do not add up to it");
   if (!index_.steps().steps[step].next_begin_ns) return amounts;
   amounts.wall = wall;
   amounts.idle = idle.idle;
   amounts.idle_inside = idle.idle_inside;
-  amounts.idle_host_late = idle.host_late;
-  amounts.idle_queued = idle.queued;
-  amounts.idle_unknown = idle.unknown;
+  for (const LaunchCauses& part : {idle.between, idle.tail, idle.rest}) {
+    amounts.idle_host_late += part.host_late;
+    amounts.idle_queued += part.queued;
+    amounts.idle_unknown += part.unknown;
+  }
+  amounts.idle_between = idle.between;
+  amounts.idle_tail = idle.tail;
   return amounts;
 }
 

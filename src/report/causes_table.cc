@@ -98,6 +98,9 @@ Table CausesTable(const CompareResult& result) {
   pseudo("foreign", a.foreign_ns, b.foreign_ns, nullptr);
   pseudo(IdleTitle(causes.residual), a.idle_outside_ns, b.idle_outside_ns,
          nullptr);
+  for (const IdlePart& part : causes.idle)
+    print.Add(fmt::format("\u00b7 {}", part.title), nullptr, nullptr, part.a,
+              part.b, part.b - part.a, nullptr, false, &table);
   print.Add(std::string(TitleOf(causes.residual.basis)), &a.all, &b.all,
             causes.residual.a_total, causes.residual.b_total,
             causes.residual.total, &causes.work, true, &table);

@@ -105,9 +105,11 @@ constexpr StepQuantity kStepQuantities[] = {
     {"busy", &PerStep::busy, &StepParts::busy},
     {"idle", &PerStep::idle, &StepParts::idle},
     {"\u00b7 inside replays", &PerStep::idle_inside, &StepParts::inside},
-    {"\u00b7 host late", &PerStep::idle_host_late, &StepParts::host_late},
-    {"\u00b7 queued", &PerStep::idle_queued, &StepParts::queued},
-    {"\u00b7 cause unknown", &PerStep::idle_unknown, &StepParts::unknown},
+    {"\u00b7 between replays", &PerStep::idle_between, &StepParts::between},
+    {"\u00b7 host-launched tail", &PerStep::idle_tail, &StepParts::tail},
+    {"\u00b7 host late", &PerStep::rest_host_late, &StepParts::host_late},
+    {"\u00b7 queued", &PerStep::rest_queued, &StepParts::queued},
+    {"\u00b7 cause unknown", &PerStep::rest_unknown, &StepParts::unknown},
     {"foreign", &PerStep::foreign, &StepParts::foreign},
 };
 

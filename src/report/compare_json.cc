@@ -214,6 +214,14 @@ Json CausesJson(const CompareResult& result) {
     groups.push_back(std::move(group));
   }
   json["groups"] = std::move(groups);
+  json["idle"] = Json::array();
+  for (const IdlePart& part : causes.idle) {
+    json["idle"].push_back({{"id", part.id},
+                            {"title", part.title},
+                            {"a_ns", JsonRational(part.a)},
+                            {"b_ns", JsonRational(part.b)},
+                            {"delta_ns", JsonRational(part.b - part.a)}});
+  }
   return json;
 }
 

@@ -72,6 +72,30 @@ struct SideDigits {
   PrintedSide shares;
 };
 
+/// What makes the idle time outside replays, where both sides tell.
+void AddIdleLines(const SideDigits& a, const SideDigits& b,
+                  std::vector<CategoryLine>* lines) {
+  if (!a.totals.idle_causes || !b.totals.idle_causes) return;
+  const auto add = [&](std::string_view title, int64_t StepParts::*part,
+                       int64_t of_a, int64_t of_b) {
+    if (of_a == 0 && of_b == 0) return;
+    const auto figures = [&](const SideDigits& side, int64_t total) {
+      return Figures{total, 0, side.times.step.*part, 0,
+                     side.shares.step.*part};
+    };
+    lines->push_back({fmt::format("\u00b7 {}", title), figures(a, of_a),
+                      figures(b, of_b), true});
+  };
+  const IdleCauses& x = *a.totals.idle_causes;
+  const IdleCauses& y = *b.totals.idle_causes;
+  add("between replays", &StepParts::between, x.between.total(),
+      y.between.total());
+  add("host-launched tail", &StepParts::tail, x.tail.total(), y.tail.total());
+  add("host late", &StepParts::host_late, x.rest.host_late, y.rest.host_late);
+  add("queued", &StepParts::queued, x.rest.queued, y.rest.queued);
+  add("cause unknown", &StepParts::unknown, x.rest.unknown, y.rest.unknown);
+}
+
 std::vector<CategoryLine> CategoryLines(const CompareResult& result,
                                         const SideDigits& a,
                                         const SideDigits& b) {
@@ -101,6 +125,7 @@ std::vector<CategoryLine> CategoryLines(const CompareResult& result,
          &StepParts::inside);
   pseudo(IdleTitle(result.gap), &SideTotals::idle_outside_ns,
          &StepParts::outside);
+  AddIdleLines(a, b, &lines);
   return lines;
 }
 

@@ -153,9 +153,11 @@ std::vector<Section> IdleSections(const LedgerResult& ledger) {
   totals.table = TotalsTable(
       q.idle.n, {{"idle", q.idle.total},
                  {"inside graph replays", q.idle_inside.total},
-                 {"outside: the next launch came late", q.idle_host_late.total},
-                 {"outside: launched, but not started", q.idle_queued.total},
-                 {"outside: no launch record", q.idle_unknown.total}});
+                 {"between replays of a step", q.idle_between.total},
+                 {"host-launched tail: around the replays", q.idle_tail.total},
+                 {"else: the next launch came late", q.rest_host_late.total},
+                 {"else: launched, but not started", q.rest_queued.total},
+                 {"else: no launch record", q.rest_unknown.total}});
   Section spots{.title = fmt::format(
                     "The longest gaps of step {}, the one of median wall",
                     ledger.representative_step),

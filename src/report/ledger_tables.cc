@@ -235,9 +235,11 @@ Table QuantityTable(const LedgerResult& ledger) {
   part("foreign", q.foreign, step.foreign);
   part("idle", q.idle, step.idle);
   part("  inside replays", q.idle_inside, step.inside);
-  part("  outside: host late", q.idle_host_late, step.host_late);
-  part("  outside: queued", q.idle_queued, step.queued);
-  part("  outside: cause unknown", q.idle_unknown, step.unknown);
+  part("  between replays", q.idle_between, step.between);
+  part("  host-launched tail", q.idle_tail, step.tail);
+  part("  host late", q.rest_host_late, step.host_late);
+  part("  queued", q.rest_queued, step.queued);
+  part("  cause unknown", q.rest_unknown, step.unknown);
   alone("launch lead, a launch", q.launch_lead);
   const Stat& kernels = q.kernels;
   const auto count = [](int64_t n) { return fmt::format("{}", n); };

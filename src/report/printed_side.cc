@@ -18,6 +18,13 @@ StepParts TotalsOf(const SideTotals& side) {
   totals.inside = side.idle_inside_ns;
   totals.outside = side.idle_outside_ns;
   totals.idle = totals.inside + totals.outside;
+  if (side.idle_causes) {
+    totals.between = side.idle_causes->between.total();
+    totals.tail = side.idle_causes->tail.total();
+    totals.host_late = side.idle_causes->rest.host_late;
+    totals.queued = side.idle_causes->rest.queued;
+    totals.unknown = side.idle_causes->rest.unknown;
+  }
   return totals;
 }
 

@@ -14,9 +14,11 @@ StepParts TotalsOf(const PerStep& q) {
   totals.idle = q.idle.total;
   totals.inside = q.idle_inside.total;
   totals.outside = totals.idle - totals.inside;
-  totals.host_late = q.idle_host_late.total;
-  totals.queued = q.idle_queued.total;
-  totals.unknown = q.idle_unknown.total;
+  totals.between = q.idle_between.total;
+  totals.tail = q.idle_tail.total;
+  totals.host_late = q.rest_host_late.total;
+  totals.queued = q.rest_queued.total;
+  totals.unknown = q.rest_unknown.total;
   totals.hidden_same_lane = q.hidden_same_lane.total;
   totals.hidden_cross_lane = q.hidden_cross_lane.total;
   totals.hidden = totals.hidden_same_lane + totals.hidden_cross_lane;
@@ -44,7 +46,8 @@ StepParts RoundParts(const StepParts& totals, int64_t steps,
   split(digits.whole - digits.busy, {&StepParts::foreign, &StepParts::idle});
   split(digits.idle, {&StepParts::inside, &StepParts::outside});
   split(digits.outside,
-        {&StepParts::host_late, &StepParts::queued, &StepParts::unknown});
+        {&StepParts::between, &StepParts::tail, &StepParts::host_late,
+         &StepParts::queued, &StepParts::unknown});
   digits.hidden = digits.sum - digits.busy;
   split(digits.hidden,
         {&StepParts::hidden_same_lane, &StepParts::hidden_cross_lane});

@@ -15,9 +15,11 @@ namespace inferdiff {
 ///   whole --+-- busy              sum --+-- busy
 ///           +-- foreign                 +-- hidden --+-- same lane
 ///           +-- idle --+-- inside                    +-- other lanes
-///                      +-- outside --+-- host late
-///                                    +-- queued
-///                                    +-- unknown
+///                      +-- outside --+-- between replays
+///                                    +-- tail
+///                                    +-- host late  }
+///                                    +-- queued     } of the rest
+///                                    +-- unknown    }
 struct StepParts {
   int64_t whole = 0;  // wall, or what the page calls the step
   int64_t sum = 0;
@@ -25,6 +27,7 @@ struct StepParts {
   int64_t foreign = 0;
   int64_t idle = 0;
   int64_t inside = 0, outside = 0;
+  int64_t between = 0, tail = 0;
   int64_t host_late = 0, queued = 0, unknown = 0;
   int64_t hidden = 0;
   int64_t hidden_same_lane = 0, hidden_cross_lane = 0;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -187,9 +188,9 @@ TEST(IdleScan, IdleTimeBelongsToTheNextLaunch) {
   small.trace.ops.launch = {kNone, 0, kNone, 1};
   const IdleAmounts idle = small.Idle();
   EXPECT_EQ(idle.idle, 80);
-  EXPECT_EQ(idle.host_late, (25 - 10) + (70 - 60));
-  EXPECT_EQ(idle.queued, (30 - 25) + (100 - 70));
-  EXPECT_EQ(idle.unknown, 60 - 40);
+  EXPECT_EQ(idle.rest.host_late, (25 - 10) + (70 - 60));
+  EXPECT_EQ(idle.rest.queued, (30 - 25) + (100 - 70));
+  EXPECT_EQ(idle.rest.unknown, 60 - 40);
 }
 
 TEST(IdleScan, GapsInsideAReplayAreTheGraphs) {
@@ -206,6 +207,47 @@ TEST(IdleScan, GapsInsideAReplayAreTheGraphs) {
   const IdleAmounts idle = small.Idle();
   EXPECT_EQ(idle.idle, 70);
   EXPECT_EQ(idle.idle_inside, 10 + 5);
+}
+
+/// Where a step has replays, idle time lies between two of them, waits for a
+/// replay, or is the tail's.
+TEST(IdleScan, TheTailIsWhatWaitsForLaunchesAroundTheReplays) {
+  Small small;
+  const auto replayed = [&](int64_t start, int64_t end, uint32_t replay) {
+    small.Op(start, end, 0);
+    small.steps.replay_of_op.back() = replay;
+  };
+  small.Op(0, 5, 0);      // in front of the first replay
+  small.Op(8, 10, 0);     // the tail, too: 3
+  replayed(14, 20, 0);    // rest: 4
+  small.Op(22, 24, 0);    // between: 2
+  replayed(30, 40, 1);    // between: 6
+  small.Op(45, 50, 0);    // tail: 5, 2 of them late
+  small.Op(60, 65, 0);    // tail: 10 in the queue
+  replayed(100, 110, 2);  // the next step: rest, 35
+  small.steps.step_of_op.back() = 1;
+  Step second;
+  second.begin_ns = 100;
+  small.steps.steps.push_back(second);
+  for (uint32_t i = 0; i < 3; ++i) {
+    Replay replay;
+    replay.begin_ns = std::array{14, 30, 100}[i];
+    replay.end_ns = std::array{20, 40, 110}[i];
+    replay.ops = 1;
+    replay.step = i / 2;
+    small.steps.replays.push_back(replay);
+  }
+  small.trace.calls.start_ns = {42, 44, 70};
+  std::vector<uint32_t>& launch = small.trace.ops.launch;
+  launch[5] = 0;
+  launch[6] = 1;
+  launch[7] = 2;
+  const IdleAmounts idle = small.Idle();
+  EXPECT_EQ(idle.idle_inside, 0);
+  EXPECT_EQ(idle.between, (LaunchCauses{0, 0, 2 + 6}));
+  EXPECT_EQ(idle.tail, (LaunchCauses{2, 3 + 10, 3}));
+  EXPECT_EQ(idle.rest, (LaunchCauses{5, 30, 4}));
+  EXPECT_EQ(idle.idle, 8 + 18 + 39);
 }
 
 TEST(TotalsOfDevice, AbsurdTimesAreRefused) {
