@@ -17,6 +17,13 @@ namespace inferdiff {
 /// would keep it.
 void ReturnFreeMemory();
 
+/// Empties a container and frees its memory, which a vector keeps where it is
+/// assigned {}.
+template <typename Container>
+void Free(Container* container) {
+  *container = Container();
+}
+
 struct FreeMemory {
   void operator()(void* memory) const;
 };

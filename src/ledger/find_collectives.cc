@@ -59,6 +59,20 @@ void NumberPositions(Collectives* found) {
       calls[order[i]].position = calls[order[i - 1]].position + 1;
 }
 
+/// Collectives and other kernels of communication.
+bool IsCall(const GpuOps& ops, const Classification& classes, uint32_t op) {
+  return classes.of_op[op] == Category::kCommunication &&
+         ops.kind[op] == OpKind::kKernel;
+}
+
+/// They are many, and stay: memory that grew by doubling would be twice theirs.
+size_t CountCalls(const GpuOps& ops, const Classification& classes) {
+  size_t calls = 0;
+  for (uint32_t op = 0; op < ops.size(); ++op)
+    calls += static_cast<size_t>(IsCall(ops, classes, op));
+  return calls;
+}
+
 /// By step; of unused ones nothing.
 std::vector<StepWindow> WindowsOf(const StepOps& index) {
   std::vector<StepWindow> windows(index.steps().steps.size());
@@ -66,35 +80,26 @@ std::vector<StepWindow> WindowsOf(const StepOps& index) {
   return windows;
 }
 
-/// By op.
-std::vector<StepAccounts::Call> SortedCalls(const StepAccounts& accounts) {
-  std::vector<StepAccounts::Call> calls = accounts.calls();
-  std::sort(calls.begin(), calls.end(),
-            [](const auto& a, const auto& b) { return a.op < b.op; });
-  return calls;
-}
-
 }  // namespace
 
 Collectives FindCollectives(const StepOps& index, const Classification& classes,
-                            const KernelTable& table,
-                            const StepAccounts& accounts,
+                            const KernelTable& table, StepAccounts* accounts,
                             const std::vector<uint32_t>& row_of) {
   Collectives found;
   const std::vector<uint32_t> number = NumberNames(table, &found);
   if (found.names.empty()) return found;
   const GpuOps& all = index.trace().ops;
   const Steps& steps = index.steps();
-  const std::vector<StepAccounts::Call> accounted = SortedCalls(accounts);
+  found.calls.reserve(CountCalls(all, classes));
+  found.segments = accounts->TakeSegments();
   const std::vector<StepWindow> windows = WindowsOf(index);
   found.groups = index.trace().process_groups;
   const std::vector<OpGroup>& groups = index.trace().op_groups;
   auto group = groups.begin();
-  auto next = accounted.begin();
+  auto next = accounts->calls().begin();
   IdleSinceCall idle;
   for (uint32_t op = 0; op < all.size(); ++op) {
-    const bool is_call = classes.of_op[op] == Category::kCommunication &&
-                         all.kind[op] == OpKind::kKernel;
+    const bool is_call = IsCall(all, classes, op);
     const int64_t idle_ns =
         idle.Before(all.start_ns[op], all.end_ns(op), is_call);
     if (!is_call) continue;
@@ -112,12 +117,10 @@ Collectives FindCollectives(const StepOps& index, const Classification& classes,
     if (call.step != kNone && index.IsWanted(call.step)) {
       call.kernel = row_of[kernel];
       call.clipped_start_ns = windows[call.step].Clip(call.start_ns);
-      call.first_segment = static_cast<uint32_t>(found.segments.size());
     }
-    if (next != accounted.end() && next->op == op) {
+    if (next != accounts->calls().end() && next->op == op) {
       call.segments = next->segments;
-      const auto from = accounts.segments().begin() + next->first_segment;
-      found.segments.insert(found.segments.end(), from, from + next->segments);
+      call.first_segment = next->first_segment;
       ++next;
     }
     found.calls.push_back(call);

@@ -13,10 +13,10 @@
 
 namespace inferdiff {
 
-/// `row_of` is what FillKernels returned. O(n + c log c) of n ops and c calls.
+/// `row_of` is what FillKernels returned; the accounts' segments become the
+/// result's. O(n + c log c) of n ops and c calls.
 Collectives FindCollectives(const StepOps& index, const Classification& classes,
-                            const KernelTable& table,
-                            const StepAccounts& accounts,
+                            const KernelTable& table, StepAccounts* accounts,
                             const std::vector<uint32_t>& row_of);
 
 }  // namespace inferdiff

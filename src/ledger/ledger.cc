@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/checked.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "integrity/check_capture.h"
 #include "ledger/amount_checks.h"
@@ -58,6 +59,7 @@ StepAccounts AccountAll(const StepOps& index, const KernelTable& table,
   });
   for (unsigned part = 1; part < parts; ++part)
     accounts[0].Merge(accounts[part]);
+  accounts[0].Finish();
   return std::move(accounts[0]);
 }
 
@@ -195,11 +197,11 @@ std::vector<SequenceOp> SequenceOf(const StepOps& index,
 }
 
 void DropColumns(Steps* steps) {
-  steps->replays = {};
-  steps->step_of_op = {};
-  steps->replay_of_op = {};
-  steps->normal_lane = {};
-  steps->damage = {};
+  Free(&steps->replays);
+  Free(&steps->step_of_op);
+  Free(&steps->replay_of_op);
+  Free(&steps->normal_lane);
+  Free(&steps->damage);
 }
 
 }  // namespace
@@ -246,7 +248,7 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
       });
   const StepOps& index = *grouped;
   const KernelTable& table = *numbered;
-  const StepAccounts accounts =
+  StepAccounts accounts =
       AccountAll(index, table, threads, &result.step_amounts);
   result.used_steps = static_cast<int64_t>(result.step_amounts.size());
   result.per_step = SummaryOf(result.step_amounts);
@@ -265,7 +267,7 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
       },
       [&] {
         result.collectives =
-            FindCollectives(index, classes, table, accounts, row_of);
+            FindCollectives(index, classes, table, &accounts, row_of);
         result.capture_checks = CheckCapture(trace, classes, steps);
         if (auto check = CheckUnevenExperts(index, classes))
           MergeChecks({*std::move(check)}, &result.capture_checks);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/memory.h"
 #include "ledger/sequence_fit.h"
 
 namespace inferdiff {
@@ -158,7 +159,7 @@ void Matcher::AddCluster(const Channel& channel, Cluster cluster) {
   for (uint32_t member = 0; member < cluster.ranks.size(); ++member) {
     for (const CallPair& pair : cluster.fits[member].pairs)
       calls[next[pair.reference]++] = {member, pair.ours};
-    cluster.fits[member].pairs = {};
+    Free(&cluster.fits[member].pairs);
   }
   if (calls.size() > result_.parts.size())
     result_.parts.reserve(result_.parts.size() + calls.size());

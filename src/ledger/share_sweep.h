@@ -22,6 +22,7 @@
 #include <span>
 #include <vector>
 
+#include "base/memory.h"
 #include "ledger/call_stretches.h"
 #include "ledger/exclusive_time.h"
 #include "ledger/sharer_set.h"
@@ -53,6 +54,12 @@ class ShareSweep {
   /// time is kept.
   void Run(uint32_t step, std::span<const uint32_t> kernels,
            ExclusiveTime* exclusive);
+
+  /// Frees the scratch memory: nothing of the last step is known afterwards.
+  void Release() {
+    Free(&attributed_);
+    Free(&same_lane_);
+  }
 
   /// Of the last step's op at this position.
   OpShare Share(uint32_t position) const;

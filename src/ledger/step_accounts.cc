@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace inferdiff {
 namespace {
@@ -112,6 +113,13 @@ void StepAccounts::Merge(const StepAccounts& other) {
   }
   segments_.insert(segments_.end(), other.segments_.begin(),
                    other.segments_.end());
+}
+
+void StepAccounts::Finish() {
+  sweep_.Release();
+  Free(&kernel_of_);
+  std::sort(calls_.begin(), calls_.end(),
+            [](const Call& a, const Call& b) { return a.op < b.op; });
 }
 
 void StepAccounts::AddCalls(uint32_t step) {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "ledger/exclusive_time.h"
@@ -35,6 +36,9 @@ class StepAccounts {
   /// Adds what another has accounted for.
   void Merge(const StepAccounts& other);
 
+  /// To be called behind the last step: what only steps need is freed.
+  void Finish();
+
   // Over all steps so far, by kernel, family and category of the table.
   const std::vector<Amounts>& kernels() const { return kernels_; }
   const ExclusiveTime& exclusive() const { return exclusive_; }
@@ -43,10 +47,10 @@ class StepAccounts {
   }
   /// Durations of the steps' ops, not clipped.
   int64_t unclipped_ns() const { return unclipped_ns_; }
-  /// Calls that run within their step's window, in the order in which steps
-  /// were accounted for.
+  /// Calls that run within their step's window; by op, after Finish.
   const std::vector<Call>& calls() const { return calls_; }
-  const std::vector<CallSegment>& segments() const { return segments_; }
+  /// In the order of steps, and within one of `calls`; gone afterwards.
+  std::vector<CallSegment> TakeSegments() { return std::move(segments_); }
 
  private:
   void AddOps(uint32_t step, StepAmounts* amounts);

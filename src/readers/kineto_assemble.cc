@@ -23,7 +23,7 @@ namespace {
 struct TracePlan {
   TraceKey key;
   size_t op_count = 0;
-  RecordOrder ops;
+  RecordOrder<uint64_t> ops;
 };
 
 class Assembler {
@@ -143,10 +143,7 @@ void Assembler::PlanTraces() {
 }
 
 void Assembler::OrderOps() {
-  for (TracePlan& plan : plans_) {
-    plan.ops.start_ns.reserve(plan.op_count);
-    plan.ops.record.reserve(plan.op_count);
-  }
+  for (TracePlan& plan : plans_) plan.ops.Reserve(plan.op_count);
   for (const StoredBatch& batch : events_.batches) {
     for (const EventRecord& op : batch.ops) {
       const uint32_t plan = plan_of_track_[op.track];
@@ -155,9 +152,9 @@ void Assembler::OrderOps() {
   }
   for (TracePlan& plan : plans_) {
     // Lanes are numbered in the order of their tracks.
-    SortByTime(&plan.ops, [](const EventRecord* a, const EventRecord* b) {
-      return std::tuple(a->dur_ns, a->track, a->ordinal()) <
-             std::tuple(b->dur_ns, b->track, b->ordinal());
+    SortByTime(&plan.ops, [](const EventRecord& a, const EventRecord& b) {
+      return std::tuple(a.dur_ns, a.track, a.ordinal()) <
+             std::tuple(b.dur_ns, b.track, b.ordinal());
     });
   }
 }
@@ -172,25 +169,27 @@ void Assembler::FillLanes(const TracePlan& plan, Trace* trace) {
   }
 }
 
+/// A file's peak memory is here: each ordinal takes the place of its record's
+/// address.
 void Assembler::FillOps(TracePlan* plan, Trace* trace) {
   GpuOps& ops = trace->ops;
   const size_t count = plan->ops.size();
   ops.start_ns = std::move(plan->ops.start_ns);
+  ops.ordinal = std::move(plan->ops.record);
   ops.dur_ns.reserve(count);
   ops.correlation.reserve(count);
-  ops.ordinal.reserve(count);
   ops.name.reserve(count);
   ops.lane.reserve(count);
   ops.kind.reserve(count);
-  for (const EventRecord* op : plan->ops.record) {
+  for (uint64_t& number : ops.ordinal) {
+    const EventRecord* const op = RecordAt(number);
+    number = op->ordinal();
     ops.dur_ns.push_back(op->dur_ns);
     ops.correlation.push_back(op->correlation);
-    ops.ordinal.push_back(op->ordinal());
     ops.name.push_back(names_.NumberOf(op->name, &file_->counters));
     ops.lane.push_back(lane_of_track_[op->track]);
     ops.kind.push_back(static_cast<OpKind>(op->kind));
   }
-  plan->ops.record = {};
 }
 
 void Assembler::CountAbsurd(const GpuOps& ops) {

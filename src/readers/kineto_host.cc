@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "readers/launch_tally.h"
 #include "readers/repeated_records.h"
@@ -53,8 +54,9 @@ void HostSide::Collect() {
   for (const StoredBatch& batch : batches_) {
     for (const EventRecord& call : batch.calls) ++calls_on[call.track];
   }
-  std::map<std::string_view, RecordOrder> orders;
-  std::vector<RecordOrder*> order_of_track(calls_on.size(), nullptr);
+  using CallOrder = RecordOrder<const EventRecord*>;
+  std::map<std::string_view, CallOrder> orders;
+  std::vector<CallOrder*> order_of_track(calls_on.size(), nullptr);
   std::map<std::string_view, size_t> sizes;
   for (size_t i = 0; i < calls_on.size(); ++i) {
     if (calls_on[i] == 0) continue;
@@ -62,20 +64,17 @@ void HostSide::Collect() {
     sizes[scope] += calls_on[i];
     order_of_track[i] = &orders[scope];
   }
-  for (auto& [scope, order] : orders) {
-    order.start_ns.reserve(sizes[scope]);
-    order.record.reserve(sizes[scope]);
-  }
+  for (auto& [scope, order] : orders) order.Reserve(sizes[scope]);
   for (const StoredBatch& batch : batches_) {
     for (const EventRecord& call : batch.calls) {
       order_of_track[call.track]->Add(call);
     }
   }
   for (auto& [name, order] : orders) {
-    SortByTime(&order, [](const EventRecord* a, const EventRecord* b) {
-      return a->ordinal() < b->ordinal();
+    SortByTime(&order, [](const EventRecord& a, const EventRecord& b) {
+      return a.ordinal() < b.ordinal();
     });
-    order.start_ns = {};
+    Free(&order.start_ns);
     Scope& scope = scopes_[name];
     scope.calls = std::move(order.record);
     DropRepeated(

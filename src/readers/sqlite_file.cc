@@ -25,8 +25,8 @@ struct SqliteFileMethods {
     const auto wanted = static_cast<size_t>(amount);
     size_t got = 0;
     try {
-      got = file->file_->ReadAt(static_cast<uint64_t>(offset),
-                                static_cast<char*>(to), wanted);
+      got = file->Read(static_cast<uint64_t>(offset), static_cast<char*>(to),
+                       wanted);
     } catch (const InputError&) {
       return SQLITE_IOERR_READ;
     }
@@ -108,6 +108,25 @@ struct SqliteFileMethods {
   }
   static int GetLastError(sqlite3_vfs*, int, char*) { return 0; }
 };
+
+size_t SqliteFile::Read(uint64_t offset, char* to, size_t wanted) {
+  constexpr size_t kBlock = 64 * 1024;
+  const auto is_there = [&] {
+    return offset >= block_begin_ && offset - block_begin_ < block_size_ &&
+           wanted <= block_size_ - (offset - block_begin_);
+  };
+  const bool follows = offset == next_ && offset != 0;
+  next_ = offset + wanted;
+  if (!is_there() && follows && wanted < kBlock) {
+    block_.resize(kBlock);
+    block_size_ = 0;  // should reading fail
+    block_size_ = file_->ReadAt(offset, block_.data(), kBlock);
+    block_begin_ = offset;
+  }
+  if (!is_there()) return file_->ReadAt(offset, to, wanted);
+  std::memcpy(to, block_.data() + (offset - block_begin_), wanted);
+  return wanted;
+}
 
 SqliteFile::SqliteFile(const InputFile* file)
     : file_(file), vfs_(std::make_unique<sqlite3_vfs>()) {

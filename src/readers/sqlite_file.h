@@ -6,7 +6,10 @@
 // nothing else on the disk is touched, read or created.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "base/input_file.h"
 
@@ -30,8 +33,15 @@ class SqliteFile {
  private:
   friend struct SqliteFileMethods;
 
+  /// As InputFile::ReadAt; a page behind the last one comes with many more.
+  size_t Read(uint64_t offset, char* to, size_t wanted);
+
   const InputFile* file_;
   uint64_t bytes_read_ = 0;
+  uint64_t next_ = 0;  // where the last page ended
+  uint64_t block_begin_ = 0;
+  size_t block_size_ = 0;
+  std::vector<char> block_;
   std::string name_;
   std::unique_ptr<sqlite3_vfs> vfs_;
 };

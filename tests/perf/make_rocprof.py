@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes a large rocprofv3 file, CSV or JSON, the same every time.
 
-Kernels of a made-up serving run on two streams, names as long as those of real
-engines, every field quoted as the newest version does. The JSON has a launch a
-kernel, and as many HIP calls that launch nothing as the density asks for.
+Kernels of a made-up serving run on two streams, decode steps of 40 layers, names
+as long as those of real engines, every field quoted as the newest version does.
+The JSON has a launch a kernel, and as many HIP calls that launch nothing as the
+density asks for. With --one-step the kernels come in no order that repeats: the
+whole run is one step, which is what a ledger can be dearest for.
 """
 import argparse
 import json
@@ -35,21 +37,34 @@ HEADER = ["Kind", "Agent_Id", "Queue_Id", "Stream_Id", "Thread_Id",
 CALLS = ["hipLaunchKernel", "hipGetDevice", "hipGetLastError"]
 
 
-def kernels(rng):
+# Of a layer: the kernel, its stream, and how long it runs in ns.
+LAYER = [(3, 2, 4200), (1, 2, 18500), (2, 5, 2600), (6, 2, 31000),
+         (4, 2, 9800), (3, 2, 4100), (1, 2, 27000), (5, 2, 3300),
+         (4, 2, 14500), (2, 2, 2500)]
+STEP = [(0, 2, 2100)] + LAYER * 40 + [(3, 2, 4300), (1, 2, 61000), (0, 5, 2400)]
+
+
+def kernels(rng, one_step):
     """number, name, stream, start, end."""
     now = 342_331_487_558_371
     number = 0
     while True:
-        number += 1
-        kernel = rng.randrange(len(NAMES))
-        start = now + rng.randrange(200, 900)
-        now = start + rng.randrange(1500, 40000)
-        yield number, kernel, 2 if rng.random() < 0.9 else 5, start, now
+        if one_step:
+            step = [(rng.randrange(len(NAMES)), 2 if rng.random() < 0.9 else 5,
+                     rng.randrange(1500, 40000))]
+        else:
+            step = STEP
+            now += rng.randrange(30_000, 60_000)  # the host's work in between
+        for kernel, stream, length in step:
+            number += 1
+            start = now + rng.randrange(200, 900)
+            now = start + length + rng.randrange(length // 16 + 1)
+            yield number, kernel, stream, start, now
 
 
-def write_csv(file, size, rng):
+def write_csv(file, size, run):
     file.write(",".join(f'"{name}"' for name in HEADER) + "\n")
-    for number, kernel, stream, start, end in kernels(rng):
+    for number, kernel, stream, start, end in run:
         row = ["KERNEL_DISPATCH", "Agent 4", 2, stream, 2684120, number, kernel,
                NAMES[kernel], 40000 + 3 * number, start, end, 0, 0, 32, 0, 128,
                256, 1, 1, 24576, 1, 1]
@@ -58,7 +73,7 @@ def write_csv(file, size, rng):
             return
 
 
-def write_json(file, size, rng, density):
+def write_json(file, size, run, density):
     symbols = [{"size": 88, "kernel_id": i, "kernel_name": name,
                 "formatted_kernel_name": name} for i, name in enumerate(NAMES)]
     head = {"metadata": {"pid": 77}, "agents": [
@@ -72,7 +87,7 @@ def write_json(file, size, rng, density):
     file.write('{"rocprofiler-sdk-tool":[' + text[:-1] +
                ',"buffer_records":{"kernel_dispatch":[')
     starts = []
-    for number, kernel, stream, start, end in kernels(rng):
+    for number, kernel, stream, start, end in run:
         file.write(
             '%s{"size":184,"kind":1,"operation":2,"thread_id":908,'
             '"correlation_id":{"internal":%d,"external":0},'
@@ -110,14 +125,15 @@ def main():
     parser.add_argument("--megabytes", type=int, default=256)
     parser.add_argument("--ops-per-gigabyte", type=int, default=1_100_000,
                         help="of JSON")
+    parser.add_argument("--one-step", action="store_true")
     arguments = parser.parse_args()
     size = arguments.megabytes * 1_000_000
+    run = kernels(random.Random(1), arguments.one_step)
     with open(arguments.out, "w", encoding="utf-8") as file:
         if arguments.out.endswith(".csv"):
-            write_csv(file, size, random.Random(1))
+            write_csv(file, size, run)
         else:
-            write_json(file, size, random.Random(1),
-                       arguments.ops_per_gigabyte)
+            write_json(file, size, run, arguments.ops_per_gigabyte)
 
 
 if __name__ == "__main__":
