@@ -147,6 +147,13 @@ MachineFiles ReadMachineFiles(const MachineArguments& arguments) {
 FloorTimes FloorsOf(const FloorTimes& given, const MachineFiles& files) {
   const ProbeFloors probed = SameFloors(files.probe_a, files.probe_b);
   FloorTimes floors = given;
+  if (probed.a || probed.b)
+    floors.source =
+        fmt::format("{} is measured by a probe, {} a tracer",
+                    probed.a && probed.b ? "each" : (probed.a ? "A's" : "B's"),
+                    probed.traced ? "with" : "without");
+  else if (files.probe_a || files.probe_b)
+    floors.source = "the probes measured none, or not of one kind of tracing";
   const auto take = [](std::string_view name, std::optional<Rational> probe,
                        std::optional<Rational>* floor) {
     if (!probe) return;

@@ -212,6 +212,8 @@ struct UntracedTimes {
 /// What an empty kernel that waits for the one before costs, in ns.
 struct FloorTimes {
   std::optional<Rational> a, b;
+  /// A clause where they are a probe's: "measured by the probes, untraced".
+  std::string source = {};
 };
 
 /// What running on several streams is worth to one side, ns a step. Only

@@ -131,10 +131,17 @@ void AddWork(const CompareResult& result, Side side, const MachineInput& input,
   std::vector<std::string>* notes = &out->assumptions;
   work.batch = Known(shape.batch, input.batch, "--batch", notes);
   work.tokens = shape.tokens ? shape.tokens : work.batch;
+  if (!shape.tokens && work.batch && shape.kind != StepKind::kDecode)
+    notes->push_back("a step is taken to have one new token a sequence");
   work.context = Known(shape.context, input.context, "--context", notes);
   work.tensor_parallel =
       TensorParallel(result.setup, side, ledger, input, notes);
   work.cache_dtype = FactOf(result.setup, kFactKvDtype, side);
+  if (const std::string made = FactOf(result.setup, kFactQuantization, side);
+      !made.empty() && made != "none" && !input.model->quantized)
+    out->not_known = fmt::format(
+        "its set-up quantizes the weights ({}) and the config does not say how",
+        Quoted(made));
   if (const auto ways = NumberOf(FactOf(result.setup, kFactDp, side));
       ways && *ways > 1)
     notes->push_back(
@@ -181,16 +188,19 @@ void AddRoles(const LedgerResult& ledger, std::optional<Rational> launch,
     (reader != nullptr ? reader->bytes : side->unplaced_bytes) += bytes;
   }
   for (MachineRole& role : amounts) {
+    role.floor = ReadTime(role.bytes, side->bandwidth.bytes_per_s);
+    role.bound = BoundOf(role, launch);
+    side->bound_ns[static_cast<size_t>(role.bound)] += role.attributed_ns;
     if (role.bytes == 0) {
       side->rest.ops += role.ops;
       side->rest.attributed_ns += role.attributed_ns;
       continue;
     }
-    role.floor = ReadTime(role.bytes, side->bandwidth.bytes_per_s);
-    role.bound = BoundOf(role, launch);
     side->roles.push_back(role);
   }
   side->rest.bound = BoundOf(side->rest, launch);
+  if (amounts[static_cast<size_t>(Role::kDraft)].ops > 0)
+    side->assumptions.push_back("what the draft model reads is left out");
 }
 
 MachineSide SideOf(const CompareResult& result, Side which,

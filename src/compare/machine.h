@@ -6,6 +6,7 @@
 //   |<-- bytes / bandwidth -->|<-- beyond it ------->|
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ enum class BoundBy : uint8_t {
   kLaunch,   // else: half of it or more is the floor of its kernels
   kNeither,
 };
+inline constexpr size_t kBoundCount = 4;
 std::string_view IdOf(BoundBy bound);  // "memory"
 
 /// One side's kernels of one role in the representative step.
@@ -56,6 +58,7 @@ struct MachineSide {
   /// Those that read something, in order of a layer, then the rest together.
   std::vector<MachineRole> roles;
   MachineRole rest;
+  std::array<int64_t, kBoundCount> bound_ns{};  // attributed, by BoundBy
   /// Read by no kernel that is known: no such role in the step.
   int64_t unplaced_bytes = 0;
   std::vector<std::string> assumptions;  // sentences without a period

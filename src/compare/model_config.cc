@@ -138,6 +138,7 @@ ModelConfig ParseModelConfig(std::string_view text, const std::string& path) {
       fields.WholeOf({"num_nextn_predict_layers", "num_mtp_modules"}, {0, 1000})
           .value_or(0);
   model.plain_dtype = plain->name;
+  model.quantized = quantization.has_value();
   model.cache_dtype = formats.cache_dtype();
   CheckType(fields, &model);
   RefuseForeign(fields);

@@ -83,6 +83,7 @@ struct ModelConfig {
   int64_t draft_layers = 0;  // that the config names beside them
   Experts experts;
   std::string plain_dtype;  // "bf16"
+  bool quantized = false;   // as its quantization_config has it
   /// What the checkpoint asks for; else empty, and engines take plain_dtype.
   std::string cache_dtype;
   std::vector<WeightMatrix> matrices;

@@ -69,6 +69,7 @@ ProbeFloors SameFloors(const std::optional<ProbeResult>& a,
                        const std::optional<ProbeResult>& b) {
   for (const auto kind : {&ProbeResult::traced_floor, &ProbeResult::floor}) {
     ProbeFloors floors;
+    floors.traced = kind == &ProbeResult::traced_floor;
     if (a) floors.a = *a.*kind;
     if (b) floors.b = *b.*kind;
     if (a.has_value() == floors.a.has_value() &&

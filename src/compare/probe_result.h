@@ -26,6 +26,7 @@ ProbeResult ParseProbe(std::string_view text, const std::string& path);
 /// two kinds is no difference of machines. Of one probe alone likewise.
 struct ProbeFloors {
   std::optional<Rational> a, b;
+  bool traced = false;
 };
 ProbeFloors SameFloors(const std::optional<ProbeResult>& a,
                        const std::optional<ProbeResult>& b);

@@ -242,7 +242,8 @@ Section Starts(const CompareResult& result) {
 Section CausesSection(const CompareResult& result) {
   Section section;
   const Causes& causes = result.causes;
-  const bool floors = causes.floors.a || causes.floors.b;
+  const FloorTimes& given = causes.floors;
+  const bool floors = given.a || given.b || !given.source.empty();
   if (!floors && !result.serial_a && !result.serial_b) return section;
   const auto layout = [](const std::optional<LedgerResult>& serial) {
     return serial ? "without side streams" : "as it is";
@@ -262,6 +263,8 @@ Section CausesSection(const CompareResult& result) {
         "By number and price of operations: not separable, because {}.",
         causes.not_separable));
   }
+  if (!given.source.empty())
+    section.after.push_back(fmt::format("Floors: {}.", given.source));
   return section;
 }
 

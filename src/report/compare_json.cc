@@ -200,6 +200,7 @@ Json CausesJson(const CompareResult& result) {
       {"floors",
        {{"a_ns", OptionalJson(causes.floors.a)},
         {"b_ns", OptionalJson(causes.floors.b)},
+        {"source", JsonText(causes.floors.source)},
         {"not_separable", JsonText(causes.not_separable)},
         {"work", splits ? FloorJson(causes.work) : Json(nullptr)}}}};
   Json groups = Json::array();

@@ -24,6 +24,23 @@ const MachineSide& SideOf(const Machine& machine, Side side) {
 
 std::string Microseconds(Rational ns) { return Decimal(ns, 1, 1000); }
 
+/// " Its kernels: 2.76 ms bound by memory, 1.10 ms by launches."
+std::string BoundText(const MachineSide& side) {
+  constexpr std::pair<BoundBy, std::string_view> kWords[] = {
+      {BoundBy::kMemory, "bound by memory"},
+      {BoundBy::kLaunch, "by launches"},
+      {BoundBy::kNeither, "by neither"},
+      {BoundBy::kUnknown, "not by memory"}};
+  std::string text;
+  for (const auto& [bound, words] : kWords) {
+    const int64_t time = side.bound_ns[static_cast<size_t>(bound)];
+    if (time == 0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? " Its kernels: " : ", ",
+                        Duration({time, 1}), words);
+  }
+  return text.empty() ? text : text + ".";
+}
+
 /// "A: 8.03 GB of weights and 1.08 GB of KV cache a step, 1.14 ms at 8.00 TB/s
 /// (datasheet): 31.8 % of its 3.59 ms."
 std::string SideText(Side name, const MachineSide& side) {
@@ -41,7 +58,7 @@ std::string SideText(Side name, const MachineSide& side) {
       fmt::format(" a step, {} at {} ({}): {} of its {}.", Duration(side.floor),
                   SpeedText(side.bandwidth), side.bandwidth.source,
                   Percent(side.floor, side.step) + " %", Duration(side.step));
-  return text;
+  return text + BoundText(side);
 }
 
 /// bytes / time in TB/s; a dash where there is no time.
@@ -189,6 +206,10 @@ Json SideJson(const MachineSide& side) {
   json["rest"] = {{"ops", JsonInt(side.rest.ops)},
                   {"attributed_ns", JsonInt(side.rest.attributed_ns)},
                   {"bound_by", IdOf(side.rest.bound)}};
+  json["bound_ns"] = Json::object();
+  for (size_t i = 0; i < kBoundCount; ++i)
+    json["bound_ns"][std::string(IdOf(static_cast<BoundBy>(i)))] =
+        JsonInt(side.bound_ns[i]);
   json["unplaced_bytes"] = JsonInt(side.unplaced_bytes);
   json["assumptions"] = side.assumptions;
   return json;
