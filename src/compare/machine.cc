@@ -18,8 +18,6 @@
 namespace inferdiff {
 namespace {
 
-constexpr Rational kZero{0, 1};
-
 /// Which role reads what: the first of them that the step has. Fused kernels
 /// have the role of their larger part.
 struct Readers {
