@@ -33,8 +33,9 @@ files, a folder of them or a pattern in quotes; or their ledger files. A
 server_args.json beside a trace tells its set-up, unless both sides lie in one
 folder.
 
-A published table (docs/format-table.md) is a side, too: table.csv:SIDE takes
-the columns of that name, such as ledger.csv:mi355x.
+The JSON of `ledger` is a side, too; its kernels are not matched. So is a
+published table (docs/format-table.md): table.csv:SIDE takes the columns of that
+name, such as ledger.csv:mi355x.
 
 Usage: inferdiff compare [OPTION]... A... -- B...
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/load.h"
 #include "cli/options.h"
+#include "ledger/ledger_document.h"
 #include "ledger/published_table.h"
 
 namespace inferdiff {
@@ -19,8 +20,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// No table that somebody reads is larger.
+// No table that somebody reads is larger, and no ledger of 100,000 kernels.
 constexpr uint64_t kMostTable = 1 << 20;
+constexpr uint64_t kMostDocument = 128 << 20;
 
 /// "ledger.csv:mi355x", where no file is called so as a whole.
 struct NamedSide {
@@ -35,39 +37,35 @@ NamedSide SplitWord(const std::string& word) {
   return {word.substr(0, colon), word.substr(colon + 1)};
 }
 
-std::string ReadSmall(const InputFile& file) {
-  if (file.size() > kMostTable) {
-    throw InputError("bad-table", file.path(),
-                     "the table is larger than a megabyte",
-                     "a published table has one row a category");
-  }
+std::string ReadAll(const InputFile& file) {
   std::string text(static_cast<size_t>(file.size()), '\0');
   text.resize(file.ReadAt(0, text.data(), text.size()));
   return text;
 }
 
-bool LooksLikeTable(const std::string& path) {
+std::string ReadTable(const InputFile& file) {
+  if (file.size() > kMostTable) {
+    throw InputError("bad-table", file.path(),
+                     "the table is larger than a megabyte",
+                     "a published table has one row a category");
+  }
+  return ReadAll(file);
+}
+
+/// Empty where there is no such file.
+std::string HeadOf(const std::string& path) {
   std::error_code error;
   if (!fs::is_regular_file(path, error) || fs::file_size(path, error) == 0)
-    return false;
+    return {};
   const InputFile file(path);
   std::string head(4096, '\0');
   head.resize(file.ReadAt(0, head.data(), head.size()));
-  return IsPublishedTable(head);
+  return head;
 }
 
-}  // namespace
-
-std::string FileOfResult(const std::string& word) {
-  return SplitWord(word).file;
-}
-
-std::optional<LedgerResult> LoadResult(const std::vector<std::string>& words) {
-  if (words.size() != 1) return std::nullopt;
-  NamedSide named = SplitWord(words[0]);
-  if (!LooksLikeTable(named.file)) return std::nullopt;
+LedgerResult LoadTable(NamedSide named) {
   const InputFile file(named.file);
-  const std::string text = ReadSmall(file);
+  const std::string text = ReadTable(file);
   const std::vector<std::string> sides = SidesOfTable(text);
   if (named.side.empty() && sides.size() == 1) named.side = sides[0];
   LedgerResult ledger = ReadPublishedTable(text, named.side, named.file);
@@ -79,13 +77,39 @@ std::optional<LedgerResult> LoadResult(const std::vector<std::string>& words) {
   return ledger;
 }
 
+LedgerResult LoadDocument(const std::string& path) {
+  const InputFile file(path);
+  if (file.size() > kMostDocument) {
+    throw InputError("bad-ledger-json", path, "it is larger than 128 MB",
+                     "name the trace, or write it packed: inferdiff ledger -o "
+                     "FILE.ledger");
+  }
+  return ReadLedgerDocument(ReadAll(file), path);
+}
+
+}  // namespace
+
+std::string FileOfResult(const std::string& word) {
+  return SplitWord(word).file;
+}
+
+std::optional<LedgerResult> LoadResult(const std::vector<std::string>& words) {
+  if (words.size() != 1) return std::nullopt;
+  NamedSide named = SplitWord(words[0]);
+  const std::string head = HeadOf(named.file);
+  if (IsPublishedTable(head)) return LoadTable(std::move(named));
+  if (named.side.empty() && IsLedgerDocument(head))
+    return LoadDocument(named.file);
+  return std::nullopt;
+}
+
 Rational TimeOrArm(const std::string& option, const std::string& text) {
   const auto time = ParseDuration(text);
   if (time && time->num > 0) return *time;
   const NamedSide arm = SplitWord(text);
   std::error_code error;
   if (!arm.side.empty() && fs::is_regular_file(arm.file, error))
-    return ReadTimedArm(ReadSmall(InputFile(arm.file)), arm.side, arm.file);
+    return ReadTimedArm(ReadTable(InputFile(arm.file)), arm.side, arm.file);
   FailUsage(fmt::format("{} takes a time such as 4.61ms, or the arm of a table "
                         "such as arms.csv:base, not '{}'",
                         option, Printable(text)),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Results instead of traces as a side of `compare`: a published table.
+// Results instead of traces as a side of `compare`: a published table, or the
+// JSON of `ledger`.
 #pragma once
 
 #include <optional>
@@ -12,8 +13,9 @@
 namespace inferdiff {
 
 /// "ledger.csv:gb300_serial" is a file and one side of it; a file of just one
-/// side needs no name. Nothing where the words name no such file. Throws
-/// InputError: "bad-table", and what InputFile throws.
+/// side needs no name; "a.json" is a ledger. Nothing where the words name no
+/// such file. Throws InputError: "bad-table", "bad-ledger-json", and what
+/// InputFile throws.
 std::optional<LedgerResult> LoadResult(const std::vector<std::string>& words);
 
 /// The file of such words, without the side.
