@@ -83,12 +83,18 @@ std::optional<BaseTimes> UntracedBase(const CompareResult& result,
 }
 
 /// A part for the overlap of one side: what it saves A makes B - A larger.
-GapPart OverlapPart(Side side, Rational delta) {
+/// By the ledgers alone it is a bound.
+GapPart OverlapPart(Side side, const MeasuredOverlap& measured, Side slower) {
   const std::string name(NameOf(side));
   GapPart part;
   part.id = "overlap." + name;
   part.title = fmt::format("overlap on {}", name);
-  part.delta = delta;
+  part.delta = side == Side::kA ? measured.worth : Negated(measured.worth);
+  if (measured.untraced) return part;
+  const Side minuend = slower == Side::kA ? Side::kA : Side::kB;
+  part.how = HowKnown::kBound;
+  part.sense = side == minuend ? GapPart::Sense::kLowerBound
+                               : GapPart::Sense::kUpperBound;
   return part;
 }
 
@@ -180,10 +186,11 @@ Causes FindCauses(const CompareResult& result, const CompareOptions& options) {
     idle->delta = gap.idle;
   }
   if (causes.a.measured)
-    causes.parts.push_back(OverlapPart(Side::kA, causes.a.measured->worth));
+    causes.parts.push_back(
+        OverlapPart(Side::kA, *causes.a.measured, gap.slower));
   if (causes.b.measured)
     causes.parts.push_back(
-        OverlapPart(Side::kB, Negated(causes.b.measured->worth)));
+        OverlapPart(Side::kB, *causes.b.measured, gap.slower));
   if (base) {
     GapPart rest;
     rest.id = "untraced";

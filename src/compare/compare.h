@@ -175,6 +175,13 @@ struct GroupComparison {
 
 enum class FindingKind : uint8_t { kResult, kDoubt };
 
+/// One of the things that a finding is made of.
+struct FindingDetail {
+  std::string text;
+  /// ns a step by the representative steps, a part of what the finding gains.
+  Rational part;
+};
+
 struct Finding {
   std::string id;    // "communication-waits"
   std::string text;  // a sentence with its figures, or a few
@@ -185,6 +192,7 @@ struct Finding {
   std::optional<Rational> bound;  // it gains that at most
   /// What to try: the finding is one of "where to start", which are in order.
   std::string advice;
+  std::vector<FindingDetail> details;  // largest first
 };
 
 /// A kernel family of one side: the kernels of one category whose names

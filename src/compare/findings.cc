@@ -8,16 +8,15 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "compare/idle_findings.h"
+#include "compare/role_excess.h"
 #include "compare/sentences.h"
-#include "compare/setup.h"
-#include "ledger/rank_sentences.h"
 
 namespace inferdiff {
 namespace {
 
 // Overlap, copies and foreign work are worth one from this share of a step on.
 constexpr int64_t kNoticeablePercent = 1;
-constexpr int64_t kHostBoundPercent = 5;
 
 void FindSameLane(const SideView& side, FindingList* out) {
   const Rational hidden =
@@ -30,78 +29,6 @@ void FindSameLane(const SideView& side, FindingList* out) {
                   "dependent launch). The wait is not work; adding up "
                   "durations would count it twice.",
                   side.name(), Duration(hidden)));
-}
-
-void FindHostBound(const SideView& side, FindingList* out) {
-  const PerStep& per_step = side.ledger.per_step;
-  if (per_step.idle_host_late.n == 0) return;
-  const Rational late = per_step.idle_host_late.mean();
-  if (!AtLeastPercent(late, side.headline(), kHostBoundPercent)) return;
-  const bool eager = !RunsGraphs(side.ledger);
-  out->Add(
-      "host-bound", side.side,
-      fmt::format("{}'s GPU waits {} a step ({} of it) for the host to "
-                  "launch the next kernel{}.",
-                  side.name(), Duration(late), Share(late, side.headline(), 0),
-                  eager ? "; the profiler slows every launch, so without "
-                          "it the wait is shorter"
-                        : ""),
-      eager ? HowKnown::kBound : HowKnown::kMeasured);
-}
-
-void FindQueued(const SideView& side, FindingList* out) {
-  const PerStep& per_step = side.ledger.per_step;
-  if (per_step.idle_queued.n == 0) return;
-  const Rational queued = per_step.idle_queued.mean();
-  if (!AtLeastPercent(queued, side.headline(), kHostBoundPercent)) return;
-  out->Add("queued-idle", side.side,
-           fmt::format("{}'s GPU is idle {} a step ({} of it) although the "
-                       "next kernel is launched: dispatch gaps, or a wait on "
-                       "another stream.",
-                       side.name(), Duration(queued),
-                       Share(queued, side.headline(), 0)));
-}
-
-/// Where a call cannot be compared with itself.
-void GuessRankWait(const SideView& side, FindingList* out) {
-  const auto wait = FindWait(side.ledger);
-  if (!wait) return;
-  const Stat& call = wait->kernel->call_ns;
-  out->Add(
-      "communication-waits", side.side,
-      fmt::format("{}: {} takes {} at the median and {} at most; its calls "
-                  "beyond the median cost about {} a step, which looks like "
-                  "waiting for other ranks, not like transfer.",
-                  side.name(), Quoted(wait->kernel->family),
-                  Duration({call.median, 1}), Duration({call.max, 1}),
-                  Duration(wait->excess)),
-      HowKnown::kEstimate);
-}
-
-void FindRankWait(const SideView& side, FindingList* out) {
-  const SideTotals& totals = side.totals;
-  if (totals.wait_basis == WaitBasis::kUnknown) GuessRankWait(side, out);
-  const Rational wait = totals.PerStep(totals.rank_wait.attributed_ns);
-  if (wait.num == 0 ||
-      !AtLeastPercent(wait, side.headline(), kNoticeablePercent))
-    return;
-  const bool measured = IsMeasured(totals.wait_basis);
-  out->Add("rank-wait", side.side,
-           fmt::format("{} waits {}{} a step ({} of it) for other ranks{}.",
-                       side.name(), measured ? "" : "at least ", Duration(wait),
-                       Share(wait, side.headline(), 0),
-                       measured ? ""
-                                : ": what its collectives take beyond the 10th "
-                                  "percentile of the same call in other steps"),
-           measured ? HowKnown::kMeasured : HowKnown::kBound);
-}
-
-/// Who of a set waits for whom; ranks that are merely unlike are left to the
-/// ledger's own page, and so is what only concerns the slowest.
-void FindStraggler(const SideView& side, FindingList* out) {
-  for (RankSentence& sentence : RankSentences(side.ledger, side.name()))
-    if (sentence.id == "straggler" || sentence.id == "turns")
-      out->Add(sentence.id, side.side, std::move(sentence.text));
 }
 
 /// "One fused kernel or five": how many operations do a group's work.
@@ -199,20 +126,20 @@ std::vector<Finding> FindResults(const CompareResult& result) {
   FindingList out(FindingKind::kResult);
   if (result.comparable.verdict == Comparability::kNo) return {};
   FindSpeed(result, &out);
-  FindContributors(result, &out);
+  const std::vector<RoleExcess> excesses = FindRoleExcess(result);
+  FindContributors(result, excesses, &out);
   FindOverlapWorth(result, &out);
-  FindFusion(result, &out);
+  FindFusion(result, excesses, &out);
+  FindSlowKernels(result, excesses, &out);
+  FindIdle(result, &out);
   FindFloors(result, &out);
   FindMachineShare(result, &out);
   const SideView sides[] = {ViewOf(result, Side::kA), ViewOf(result, Side::kB)};
   for (const SideView& side : sides) FindSameLane(side, &out);
   if (result.gap.basis == Basis::kWall) {
-    for (const SideView& side : sides) FindHostBound(side, &out);
-    for (const SideView& side : sides) FindQueued(side, &out);
     for (const SideView& side : sides) FindCopies(side, &out);
   }
-  for (const SideView& side : sides) FindRankWait(side, &out);
-  for (const SideView& side : sides) FindStraggler(side, &out);
+  FindWaits(result, &out);
   FindCounts(result, &out);
   std::vector<Finding> findings = out.Take();
   std::stable_sort(findings.begin(), findings.end(), StartsBefore);

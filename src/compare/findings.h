@@ -3,9 +3,14 @@
 // figures and how they are known. Nothing is said where nothing is there.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+
 #include "compare/compare.h"
 
 namespace inferdiff {
+
+struct RoleExcess;  // role_excess.h
 
 /// Findings of one kind, as they are found.
 class FindingList {
@@ -27,6 +32,12 @@ class FindingList {
     return Add(std::string(id) + '.' + std::string(NameOf(side)),
                std::move(text), how);
   }
+  bool HasPrize(std::string_view id) const {
+    return std::any_of(findings_.begin(), findings_.end(),
+                       [&](const Finding& finding) {
+                         return finding.id == id && finding.prize.has_value();
+                       });
+  }
   std::vector<Finding> Take() { return std::move(findings_); }
 
  private:
@@ -45,11 +56,14 @@ std::optional<Wait> FindWait(const LedgerResult& ledger);
 
 /// Who is faster and by how much, and what makes most of the gap.
 void FindSpeed(const CompareResult& result, FindingList* out);
-void FindContributors(const CompareResult& result, FindingList* out);
+void FindContributors(const CompareResult& result,
+                      const std::vector<RoleExcess>& excesses,
+                      FindingList* out);
 
 /// What overlap, fusion and floors would bring.
 void FindOverlapWorth(const CompareResult& result, FindingList* out);
-void FindFusion(const CompareResult& result, FindingList* out);
+void FindFusion(const CompareResult& result,
+                const std::vector<RoleExcess>& excesses, FindingList* out);
 void FindFloors(const CompareResult& result, FindingList* out);
 /// What memory bandwidth explains of the gap.
 void FindMachineShare(const CompareResult& result, FindingList* out);
@@ -57,6 +71,15 @@ void FindMachineShare(const CompareResult& result, FindingList* out);
 /// Does the slower side do this group's work in other numbers of operations, so
 /// that FindFusion speaks for it?
 bool IsFused(const CompareResult& result, const GroupComparison& group);
+
+/// Waiting for other ranks, collectives that nothing hides.
+void FindWaits(const CompareResult& result, FindingList* out);
+/// What the slower side would gain if its late rank came with the others.
+std::optional<Rational> StragglerGain(const CompareResult& result);
+/// Is most of what the slower side has more of this group that rank's?
+bool StragglerHolds(const CompareResult& result, const GroupComparison& group);
+/// Ranks whose steps are in the sums.
+size_t RanksOf(const LedgerResult& ledger);
 
 /// What the comparison shows, "where to start" first and by its prize; empty
 /// where the verdict is "no".
@@ -68,6 +91,10 @@ std::vector<Finding> FindDoubts(const CompareResult& result);
 /// Do the walls of single steps overlap (10th to 90th percentile)? Then the
 /// difference of the means is less than what steps differ by anyway.
 bool WithinSpread(const CompareResult& result);
+
+/// How a line of work begins; of time, where no sums are known.
+inline constexpr std::string_view kWorkPrefix = "work: ";
+inline constexpr std::string_view kTimePrefix = "time: ";
 
 /// The waterfall of a gap whose side and replays are known: work of each group,
 /// idle inside replays, rank wait, concurrency where it is known, foreign and

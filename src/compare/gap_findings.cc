@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "compare/dive.h"
 #include "compare/findings.h"
+#include "compare/idle_findings.h"
+#include "compare/role_excess.h"
 #include "compare/sentences.h"
 
 namespace inferdiff {
@@ -27,13 +29,10 @@ std::vector<GapPart> LargestParts(const CompareResult& result) {
   return parts;
 }
 
-constexpr std::string_view kWork = "work: ";
-constexpr std::string_view kTime = "time: ";
-
 /// "work: MoE" within a sentence.
 std::string_view Phrase(const GapPart& part) {
   std::string_view phrase = part.title;
-  for (const std::string_view what : {kWork, kTime})
+  for (const std::string_view what : {kWorkPrefix, kTimePrefix})
     if (phrase.starts_with(what)) phrase.remove_prefix(what.size());
   return phrase;
 }
@@ -145,12 +144,15 @@ std::optional<Contribution> ContributionOf(const CompareResult& result,
 }
 
 /// What a profiler adds is in the idle time: no prize without step times that
-/// were taken without it, and none where those deny it.
+/// were taken without it, and no more than these leave. Nor where what makes it
+/// has a finding of its own.
 void SetIdlePrize(const CompareResult& result, Rational delta,
                   Finding* finding) {
-  if (!result.causes.untraced) return;
+  if (!result.causes.untraced || !IdleGains(result).empty()) return;
   for (const GapPart& part : result.causes.parts)
-    if (part.id == "untraced" && delta < Magnitude(part.delta)) return;
+    if (part.id == "untraced")
+      delta = std::min(delta, delta + Oriented(result.gap, part.delta));
+  if (delta.num <= 0) return;
   finding->prize = delta;
   finding->how = HowKnown::kEstimate;
   finding->advice =
@@ -191,8 +193,45 @@ std::string LargestKernels(const CompareResult& result,
   return text.empty() ? text : text + ".";
 }
 
-void AddContributor(const CompareResult& result, const GapPart& part,
-                    const Contribution& of, FindingList* out) {
+/// Does attributed time say so, too? Beside other streams kernels take longer:
+/// their durations alone would make the side that overlaps look slow.
+bool AttributedAgrees(const CompareResult& result, const GroupComparison& group,
+                      Rational less) {
+  const Causes& causes = result.causes;
+  const Rational attributed = Oriented(
+      result.gap, causes.b_base.PerStep(group.whole.b.attributed_ns) -
+                      causes.a_base.PerStep(group.whole.a.attributed_ns));
+  return AtLeastPercent(Negated(attributed), less, 50);
+}
+
+/// What the slower side spends less on.
+void AddAhead(const CompareResult& result, const GapPart& part,
+              const Contribution& of, Finding* finding) {
+  const GroupComparison* group = of.group;
+  // What a side runs nothing of it may have fused into something else.
+  if (part.how != HowKnown::kMeasured || group == nullptr ||
+      group->whole.a.count == 0 || group->whole.b.count == 0 ||
+      IsFused(result, *group))
+    return;
+  if (AttributedAgrees(result, *group,
+                       Negated(Oriented(result.gap, part.delta)))) {
+    finding->advice = "keep it: what is changed for the rest must not cost it";
+    return;
+  }
+  const Side faster = Other(result.gap.slower);
+  const bool is_a = faster == Side::kA;
+  const SideTotals& totals = is_a ? result.causes.a_base : result.causes.b_base;
+  const int64_t hidden =
+      (is_a ? group->whole.a : group->whole.b).hidden_cross_lane_ns;
+  finding->text += fmt::format(
+      " {} hides {} of its beside other streams, where kernels take longer.",
+      NameOf(faster), Duration(totals.PerStep(hidden)));
+}
+
+void AddContributor(const CompareResult& result,
+                    const std::vector<RoleExcess>& excesses,
+                    const GapPart& part, const Contribution& of,
+                    FindingList* out) {
   const Gap& gap = result.gap;
   const Rational delta = Oriented(gap, part.delta);
   const bool slower_has_more = delta.num > 0;
@@ -210,11 +249,7 @@ void AddContributor(const CompareResult& result, const GapPart& part,
                              NameOf(gap.slower), of.verb,
                              Duration(Negated(delta)), of.where, figures),
                  part.how);
-    // What a side runs nothing of it may have fused into something else.
-    if (part.how == HowKnown::kMeasured && of.group != nullptr &&
-        of.group->whole.a.count > 0 && of.group->whole.b.count > 0 &&
-        !IsFused(result, *of.group))
-      finding.advice = "keep it: what is changed for the rest must not cost it";
+    AddAhead(result, part, of, &finding);
     return;
   }
   Finding& finding = out->Add(
@@ -228,29 +263,22 @@ void AddContributor(const CompareResult& result, const GapPart& part,
   if (part.id == "idle") {
     SetIdlePrize(result, delta, &finding);
   } else if (part.id == "rank_wait" && part.how == HowKnown::kMeasured) {
+    if (StragglerGain(result)) return;  // has a finding of its own
     finding.prize = delta;
     finding.advice = "see why the rank that comes last is late";
   } else if (part.how == HowKnown::kMeasured && of.group != nullptr &&
-             !IsFused(result, *of.group)) {
+             !IsFused(result, *of.group) &&
+             !StragglerHolds(result, *of.group)) {
     finding.prize = delta;
+    AddKernels(result, excesses, *of.group, &finding);
     const std::string kernels = LargestKernels(result, *of.group);
-    finding.text += kernels;
+    if (finding.details.empty()) finding.text += kernels;
     finding.advice = kernels.empty()
                          ? "compare it kernel by kernel, which a table cannot"
-                         : "see which of its kernels takes longer, and why";
+                     : finding.details.empty()
+                         ? "see which of its kernels takes longer, and why"
+                         : "see why these kernels take longer";
   }
-}
-
-using Sense = GapPart::Sense;
-
-/// One side's rank wait may be longer than it shows, and its communication
-/// shorter by as much.
-Sense SenseOfWait(Side slower, bool a, bool b, bool of_wait) {
-  if (a && b) return Sense::kExact;
-  if (!a && !b) return Sense::kRough;
-  const Side minuend = slower == Side::kA ? Side::kA : Side::kB;
-  const bool of_minuend = (minuend == Side::kA) == b;
-  return of_minuend == of_wait ? Sense::kLowerBound : Sense::kUpperBound;
 }
 
 }  // namespace
@@ -284,7 +312,9 @@ void FindSpeed(const CompareResult& result, FindingList* out) {
 }
 
 /// The parts that make the gap, then those that make it smaller.
-void FindContributors(const CompareResult& result, FindingList* out) {
+void FindContributors(const CompareResult& result,
+                      const std::vector<RoleExcess>& excesses,
+                      FindingList* out) {
   const Gap& gap = result.gap;
   if (gap.slower == Side::kNeither) return;
   std::vector<GapPart> parts = LargestParts(result);
@@ -298,62 +328,11 @@ void FindContributors(const CompareResult& result, FindingList* out) {
       if (!AtLeastPercent(more ? delta : Negated(delta), whole,
                           kWorthNamingPercent))
         continue;
-      AddContributor(result, part, *of, out);
+      AddContributor(result, excesses, part, *of, out);
       ++named;
     }
     std::reverse(parts.begin(), parts.end());
   }
-}
-
-void SetPercents(std::vector<GapPart>* parts) {
-  std::vector<Rational> deltas;
-  for (const GapPart& part : *parts) deltas.push_back(part.delta);
-  const std::vector<int64_t> percents = PercentIntegers(deltas, 0);
-  for (size_t i = 0; i < percents.size(); ++i)
-    (*parts)[i].percent = percents[i];
-}
-
-std::vector<GapPart> PartsOf(const Gap& gap,
-                             const std::vector<GroupComparison>& groups,
-                             const SideTotals& a, const SideTotals& b) {
-  std::vector<GapPart> parts;
-  const HowKnown wait = WaitDifference(a.wait_basis, b.wait_basis);
-  const auto sense = [&](bool of_wait) {
-    return SenseOfWait(gap.slower, IsMeasured(a.wait_basis),
-                       IsMeasured(b.wait_basis), of_wait);
-  };
-  const auto add = [&](std::string id, std::string title, Rational delta,
-                       HowKnown how = HowKnown::kMeasured,
-                       Sense how_exact = Sense::kExact) {
-    GapPart part;
-    part.id = std::move(id);
-    part.title = std::move(title);
-    part.delta = delta;
-    part.how = how;
-    part.sense = how_exact;
-    parts.push_back(std::move(part));
-  };
-  // Where sums are not known, what is compared is not work.
-  const std::string_view what = gap.concurrency_known ? kWork : kTime;
-  for (const GroupComparison& group : groups) {
-    // Communication holds what is not known to be waiting.
-    const bool waits = group.whole.id == IdOf(Category::kCommunication);
-    add("work." + group.whole.id, std::string(what) + group.whole.title,
-        group.whole.work, waits ? wait : HowKnown::kMeasured,
-        waits ? sense(false) : Sense::kExact);
-  }
-  add("work.idle_inside", "work: idle inside replays", gap.idle_inside);
-  add("rank_wait", "waiting for other ranks", gap.rank_wait, wait, sense(true));
-  if (gap.concurrency_known)
-    add("concurrency", "concurrency", gap.concurrency, HowKnown::kBound,
-        Sense::kUpperBound);
-  add("foreign",
-      gap.basis == Basis::kReplaySpan ? "other work during the replay"
-                                      : "foreign work",
-      gap.foreign);
-  add("idle", IdleTitle(gap), gap.idle);
-  SetPercents(&parts);
-  return parts;
 }
 
 }  // namespace inferdiff

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "compare/findings.h"
+#include "compare/role_excess.h"
 #include "compare/sentences.h"
 
 namespace inferdiff {
@@ -94,10 +95,15 @@ void AddMeasured(const CompareResult& result, Side side, const Overlap& overlap,
   if (overlap.bound && overlap.bound->num > 0)
     text += fmt::format(" It hides {} beside other streams.",
                         Duration(*overlap.bound));
+  if (!measured.untraced)
+    text +=
+        " A profiler adds to every operation, most where nothing runs beside "
+        "it: without it this is less.";
   Finding& finding = out->Add(
-      "overlap", side, text + WhatElse(measured) + MostHidden(result, side));
+      "overlap", side, text + WhatElse(measured) + MostHidden(result, side),
+      measured.untraced ? HowKnown::kMeasured : HowKnown::kBound);
   if (side != Other(result.gap.slower) || measured.worth.num <= 0) return;
-  finding.prize = measured.worth;
+  (measured.untraced ? finding.prize : finding.bound) = measured.worth;
   finding.advice = kOverlapAdvice;
 }
 
@@ -150,7 +156,7 @@ void FindOverlapWorth(const CompareResult& result, FindingList* out) {
 bool IsFused(const CompareResult& result, const GroupComparison& group) {
   const Causes& causes = result.causes;
   if (!causes.a_base.counts_known || !causes.b_base.counts_known ||
-      result.a.published || result.b.published)
+      result.a.published || result.b.published || StragglerHolds(result, group))
     return false;
   const auto differ = [](Rational x, Rational y) {
     return AtLeastPercent(Magnitude(x - y), x < y ? y : x, kOtherCountPercent);
@@ -165,7 +171,8 @@ bool IsFused(const CompareResult& result, const GroupComparison& group) {
 /// What one side does in fewer, larger operations. Their work moves between
 /// categories, so those that differ are taken together, with the gaps between
 /// replayed operations that fewer operations save.
-void FindFusion(const CompareResult& result, FindingList* out) {
+void FindFusion(const CompareResult& result,
+                const std::vector<RoleExcess>& excesses, FindingList* out) {
   const Causes& causes = result.causes;
   const Gap& gap = result.gap;
   Rational work{0, 1};
@@ -195,6 +202,7 @@ void FindFusion(const CompareResult& result, FindingList* out) {
                   CountText(OpsOf(result, Other(gap.slower))), groups,
                   SignedDuration(work), SignedDuration(gaps)));
   finding.prize = prize;
+  AddChains(result, excesses, &finding);
   finding.advice =
       "fuse the chains of small operations that the other side "
       "runs as one";

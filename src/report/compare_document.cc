@@ -226,6 +226,19 @@ std::string StartText(const CompareResult& result, const Finding& finding) {
   return fmt::format("{}: {} Try: {}.", head, finding.text, finding.advice);
 }
 
+/// "· 281 µs, 26 % of the gap: input_norm ..."
+void AddDetails(const CompareResult& result, const Finding& finding,
+                std::vector<std::string>* lines) {
+  const Rational whole = Magnitude(result.causes.total);
+  for (const FindingDetail& detail : finding.details) {
+    std::string share;
+    if (whole.num > 0)
+      share = fmt::format(", {} %", Percent(detail.part, whole, 0));
+    lines->push_back(fmt::format("{}{}{}: {}", kDetailMark,
+                                 Duration(detail.part), share, detail.text));
+  }
+}
+
 Section Starts(const CompareResult& result) {
   Section section;
   section.title = "Where to start";
@@ -234,6 +247,7 @@ Section Starts(const CompareResult& result) {
     if (finding.advice.empty()) continue;
     section.before.push_back(
         fmt::format("{}. {}", ++number, StartText(result, finding)));
+    AddDetails(result, finding, &section.before);
   }
   return section;
 }

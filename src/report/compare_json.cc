@@ -230,13 +230,18 @@ Json FindingsJson(const std::vector<Finding>& findings) {
   Json list = Json::array();
   for (const Finding& finding : findings) {
     const bool result = finding.kind == FindingKind::kResult;
+    Json details = Json::array();
+    for (const FindingDetail& detail : finding.details)
+      details.push_back(
+          {{"text", detail.text}, {"part_ns", JsonRational(detail.part)}});
     list.push_back({{"id", finding.id},
                     {"kind", result ? "result" : "doubt"},
                     {"text", finding.text},
                     {"how", IdOf(finding.how)},
                     {"prize_ns", OptionalJson(finding.prize)},
                     {"bound_ns", OptionalJson(finding.bound)},
-                    {"advice", JsonText(finding.advice)}});
+                    {"advice", JsonText(finding.advice)},
+                    {"details", std::move(details)}});
   }
   return list;
 }

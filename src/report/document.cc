@@ -12,11 +12,13 @@ void AddSentences(const std::vector<std::string>& sentences, size_t indent,
                   size_t width, std::string& out) {
   for (const std::string& sentence : sentences) {
     // A second line of a sentence hangs, so that its first can be seen.
-    size_t hang = 0;
+    const size_t first = sentence.starts_with(kDetailMark) ? 3 : 0;
+    const size_t taken = indent + first + 2;
+    size_t hang = first;
     for (const std::string& line :
-         Wrap(Printable(sentence), width - std::min(width, indent + 2))) {
+         Wrap(Printable(sentence), width - std::min(width, taken))) {
       out += std::string(indent + hang, ' ') + line + '\n';
-      hang = 2;
+      hang = first + 2;
     }
   }
 }
@@ -24,7 +26,11 @@ void AddSentences(const std::vector<std::string>& sentences, size_t indent,
 std::string MarkdownSentences(const std::vector<std::string>& sentences) {
   std::string out;
   for (const std::string& sentence : sentences)
-    out += fmt::format("- {}\n", MarkdownText(sentence));
+    if (sentence.starts_with(kDetailMark))
+      out += fmt::format("  - {}\n",
+                         MarkdownText(sentence.substr(kDetailMark.size())));
+    else
+      out += fmt::format("- {}\n", MarkdownText(sentence));
   if (!out.empty()) out += '\n';
   return out;
 }

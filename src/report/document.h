@@ -5,11 +5,15 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/table.h"
 
 namespace inferdiff {
+
+/// Begins a sentence that belongs to the one above it.
+inline constexpr std::string_view kDetailMark = "\u00b7 ";
 
 /// Sentences, a table, more sentences. Sentences are plain text; what stands
 /// in backticks (see Quoted in text.h) becomes code in Markdown.
