@@ -61,7 +61,11 @@ Usage: inferdiff compare [OPTION]... A... -- B...
 )";
 
 constexpr std::string_view kSelectHelp =
-    R"(      --category NAME  look into one category or group of them, kernel by
+    R"(      --accepted A=N,B=N
+                       tokens that a sequence gets of a cycle of drafts and
+                       verification on average, such as A=3.1,B=2.9: the
+                       accepted drafts and the bonus token (default: unknown)
+      --category NAME  look into one category or group of them, kernel by
                        kernel: moe, attention, communication ... (default: none)
       --group N        compare this group of equal steps, as `inferdiff steps`
                        numbers them; N,M for A and B (default: the pair of equal
@@ -80,6 +84,7 @@ struct CompareArguments {
   std::string serial_a, serial_b;
   FloorTimes floors;
   MachineArguments machine;
+  AcceptedTokens accepted;
   std::string category;
 };
 
@@ -237,6 +242,8 @@ CompareResult CompareSides(const Sides& sides,
   LedgerResult a = std::move(*pair.a).Account(group_a);
   LedgerResult b = std::move(*pair.b).Account(group_b);
   ExpectSameDevice(arguments.machine, machine, a, b);
+  a.accepted = arguments.accepted.a;
+  b.accepted = arguments.accepted.b;
   return Compare(std::move(a), facts_a, std::move(b), facts_b,
                  std::move(options));
 }
@@ -286,6 +293,7 @@ Command AddCompare(CLI::App& root) {
   AddTime(*app, "--untraced-serial-b", arguments->untraced_serial.b);
   AddFloors(*app, "--floor", arguments->floors);
   AddMachineOptions(*app, arguments->machine);
+  AddAccepted(*app, "--accepted", arguments->accepted);
   AddText(*app, "--category", arguments->category);
   AddSideChoice(*app, "--group", arguments->group);
   AddSideChoice(*app, "--device", arguments->device);

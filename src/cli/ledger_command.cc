@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -34,6 +36,9 @@ Usage: inferdiff ledger [OPTION]... TRACE...
                        srun sets them (default: all files)
       --untraced US    the step time without the profiler in microseconds, such
                        as 4400.5: says what profiling costs (default: unknown)
+      --accepted N     tokens that a sequence gets of a cycle of drafts and
+                       verification on average, such as 3.1: the accepted
+                       drafts and the bonus token (default: unknown)
       --top N          kernels and families to list (default: 10)
 )";
 
@@ -41,6 +46,7 @@ struct LedgerArguments {
   OneTraceOptions trace;
   std::string shard;
   std::optional<int64_t> untraced_ns;
+  std::optional<Rational> accepted;
   int64_t top = 10;
 };
 
@@ -87,10 +93,12 @@ int Run(LedgerArguments arguments) {
   if (!outputs.WantsLedger()) {
     LedgerResult ledger = std::move(loader).Account(arguments.trace.group);
     AddDilation(arguments.untraced_ns, &ledger);
+    ledger.accepted = arguments.accepted;
     return WriteLedger(outputs, common, ledger, arguments.top);
   }
-  if (arguments.untraced_ns) {
-    FailUsage("a ledger file holds the traces' figures, not --untraced",
+  if (arguments.untraced_ns || arguments.accepted) {
+    FailUsage(fmt::format("a ledger file holds the traces' figures, not {}",
+                          arguments.accepted ? "--accepted" : "--untraced"),
               "name it where the ledger file is read");
   }
   const LedgerPart part = std::move(loader).AccountPart(
@@ -106,6 +114,7 @@ Command AddLedger(CLI::App& root) {
       AddOneTrace(root, "ledger", kHelp, kLedgerFormatHelp, arguments->trace);
   AddText(*app, "--shard", arguments->shard);
   AddTime(*app, "--untraced", arguments->untraced_ns);
+  AddAccepted(*app, "--accepted", arguments->accepted);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   return {app, [arguments] { return Run(*arguments); }};
 }

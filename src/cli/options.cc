@@ -88,6 +88,18 @@ int64_t WholeNumber(const std::string& name, std::string_view text,
   return value;
 }
 
+constexpr std::string_view kWhatIsAccepted =
+    "it is what a sequence gets of a cycle on average, the bonus token "
+    "included";
+
+std::optional<Rational> ParseAccepted(std::string_view text) {
+  constexpr int64_t kMost = 1'000'000;  // beyond, it is no number of drafts
+  const auto thousandths = ParseFixed(text, 3);
+  if (!thousandths || *thousandths < 1000 || *thousandths > kMost * 1000)
+    return std::nullopt;
+  return Rational{*thousandths, 1000};
+}
+
 constexpr int64_t kMostInt = 9'007'199'254'740'991;  // 2^53 - 1
 
 }  // namespace
@@ -219,6 +231,29 @@ void AddFloors(CLI::App& app, const std::string& name, FloorTimes& target) {
                if (!time || time->num == 0) return false;
                (side == Side::kA ? target.a : target.b) = *time;
                return true;
+             });
+}
+
+void AddAccepted(CLI::App& app, const std::string& name,
+                 std::optional<Rational>& target) {
+  app.add_option_function<std::string>(
+      name, [name, &target](const std::string& text) {
+        target = ParseAccepted(text);
+        if (target) return;
+        FailUsage(fmt::format("{} takes a mean number of tokens from 1 on, "
+                              "such as 3.1, not '{}'",
+                              name, Printable(text)),
+                  std::string(kWhatIsAccepted));
+      });
+}
+
+void AddAccepted(CLI::App& app, const std::string& name,
+                 AcceptedTokens& target) {
+  AddPerSide(app, name, "A=3.1,B=2.9", std::string(kWhatIsAccepted),
+             [&target](Side side, std::string_view text) {
+               const auto tokens = ParseAccepted(text);
+               if (tokens) (side == Side::kA ? target.a : target.b) = tokens;
+               return tokens.has_value();
              });
 }
 

@@ -37,6 +37,11 @@ struct SideChoice {
   std::optional<int64_t> a, b;
 };
 
+/// Tokens that a sequence gets of a cycle on average.
+struct AcceptedTokens {
+  std::optional<Rational> a, b;
+};
+
 /// The part of --help that each of AddReadOptions, AddFormatOptions and
 /// AddDeviceOptions stands for; with ledger files, too, for AddFormatOptions.
 extern const std::string_view kReadHelp, kFormatHelp, kDeviceHelp,
@@ -74,6 +79,12 @@ void AddPerSide(CLI::App& app, const std::string& name, const std::string& form,
                 const std::function<bool(Side, std::string_view)>& take);
 /// "A=0.64us,B=1.63us", or one of the two.
 void AddFloors(CLI::App& app, const std::string& name, FloorTimes& target);
+/// "3.1", at least 1.
+void AddAccepted(CLI::App& app, const std::string& name,
+                 std::optional<Rational>& target);
+/// "A=3.1,B=2.9", or one of the two.
+void AddAccepted(CLI::App& app, const std::string& name,
+                 AcceptedTokens& target);
 /// A whole number that something is numbered by.
 void AddIndex(CLI::App& app, const std::string& name,
               std::optional<int64_t>& target);

@@ -94,7 +94,8 @@ auto Tie(Is<StepGroup> auto& value) {
 /// Without the columns of a trace, which a ledger does not have.
 auto Tie(Is<Steps> auto& value) {
   auto& [evidence, how, cross_check, agrees, notes, steps, groups, main_group,
-         damage, replays, step_of_op, replay_of_op, normal_lane] = value;
+         damage, replays, step_of_op, replay_of_op, normal_lane, part_of_op,
+         cycles] = value;
   return std::tie(evidence, how, cross_check, agrees, notes, steps, groups,
                   main_group);
 }
@@ -111,6 +112,13 @@ auto Tie(Is<StepAmounts> auto& value) {
   return std::tie(step, wall, idle, idle_inside, span, replay_span, sum, busy,
                   foreign, copy_only, same_lane, cross_lane, rank_wait, kernels,
                   ops, host_late, queued, unknown, between, tail);
+}
+
+auto Tie(Is<Cycles> auto& value) {
+  auto& [steps, wall_known, cycles, wall, parts, foreign, idle, drafts,
+         least_drafts, most_drafts, marked, verify_depth, draft_depth] = value;
+  return std::tie(steps, wall_known, cycles, wall, parts, foreign, idle, drafts,
+                  least_drafts, most_drafts, marked, verify_depth, draft_depth);
 }
 
 auto Tie(Is<Amounts> auto& value) {
@@ -191,18 +199,19 @@ auto Tie(Is<Collectives> auto& value) {
 }
 
 /// Of a rank, before ranks are joined. Provenance and collectives lie apart;
-/// what per_step and layers say follows from the rest, and the fields of a rank
+/// what per_step and layers say follows from the rest, accepted is given where
+/// it is read, and the fields of a rank
 /// set and of a table are empty.
 auto Tie(Is<LedgerResult> auto& value) {
-  auto& [source, devices, steps, group, used_steps, step_amounts, per_step,
-         categories, rank_wait, wait_basis, collectives, kernels, families,
-         histogram, rule_hits, representative, sequence, loose, loose_kernels,
-         layers, coverage, checks, leads, published, ranks, long_waits,
-         rank_findings, matched] = value;
-  return std::tie(devices, steps, group, used_steps, step_amounts, categories,
-                  rank_wait, wait_basis, kernels, families, histogram,
-                  rule_hits, representative, sequence, loose, loose_kernels,
-                  coverage, checks, leads);
+  auto& [source, devices, steps, group, used_steps, step_amounts, cycles,
+         accepted, per_step, categories, rank_wait, wait_basis, collectives,
+         kernels, families, histogram, rule_hits, representative, sequence,
+         loose, loose_kernels, layers, coverage, checks, leads, published,
+         ranks, long_waits, rank_findings, matched] = value;
+  return std::tie(devices, steps, group, used_steps, step_amounts, cycles,
+                  categories, rank_wait, wait_basis, kernels, families,
+                  histogram, rule_hits, representative, sequence, loose,
+                  loose_kernels, coverage, checks, leads);
 }
 
 template <typename Archive>

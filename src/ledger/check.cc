@@ -42,6 +42,7 @@ void CheckSums(const LedgerResult& ledger) {
     categories.Add(category);
   }
   CheckRow(ledger.rank_wait);
+  CheckCycles(ledger.cycles);
   Require(Total(ledger.kernels) == categories &&
               Total(ledger.families) == categories,
           "kernels or families do not add up to the categories");

@@ -29,8 +29,19 @@ class IdleScan::Waits {
         pending_.push_back({{begin, replay.begin}, between});
       const int64_t until = std::min(end, replay.end);
       amounts_.idle_inside += until - std::max(begin, replay.begin);
+      inside_ += until - std::max(begin, replay.begin);
       begin = until;
     }
+  }
+
+  /// An op of one of the replays starts.
+  void Start(CyclePart part) {
+    part_ = static_cast<size_t>(part);
+    Finish();
+  }
+  void Finish() {
+    amounts_.inside_before[part_] += inside_;
+    inside_ = 0;
   }
 
   bool pending() const { return !pending_.empty(); }
@@ -58,6 +69,8 @@ class IdleScan::Waits {
   std::vector<Interval> replays_;  // disjoint, in order of time
   size_t next_ = 0;
   std::vector<Pending> pending_;
+  int64_t inside_ = 0;  // since an op of a replay started
+  size_t part_ = 0;     // of that
   IdleAmounts& amounts_;
 };
 
@@ -104,10 +117,13 @@ IdleAmounts IdleScan::Run(uint32_t step) const {
     covered += std::max<int64_t>(0, end - all_until);
     all_until = std::max(all_until, end);
     if (!own) continue;
+    if (index_.steps().replay_of_op[op] != kNone)
+      waits.Start(index_.PartOf(static_cast<uint32_t>(op)));
     amounts.busy += std::max<int64_t>(0, end - std::max(own_until, start));
     own_until = std::max(own_until, end);
   }
   if (window.end > all_until) waits.Idle(all_until, window.end);
+  waits.Finish();
   const bool starts_at_end = op < all.size() && all.start_ns[op] == window.end;
   waits.Settle(starts_at_end ? FirstLaunch(op, step) : Awaited{});
   amounts.foreign = covered - amounts.busy;

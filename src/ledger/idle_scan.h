@@ -15,6 +15,7 @@
 //   idle         rest        between       t        t       rest
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -31,6 +32,9 @@ struct IdleAmounts {
   int64_t foreign = 0;  // others' ops where no own op runs
   int64_t idle = 0;     // no op of the device runs
   int64_t idle_inside = 0;  // of it, within one of the step's replays
+  /// The same by what the next op of its replays to start does; the last one,
+  /// behind all.
+  std::array<int64_t, kCycleParts> inside_before{};
   // The rest of the idle time. Waited for is the step's next op to start, or
   // else the op that begins the next step; of several that start together, the
   // one launched first.

@@ -201,6 +201,8 @@ void DropColumns(Steps* steps) {
   Free(&steps->step_of_op);
   Free(&steps->replay_of_op);
   Free(&steps->normal_lane);
+  Free(&steps->part_of_op);
+  Free(&steps->cycles);
   Free(&steps->damage);
 }
 
@@ -253,6 +255,7 @@ LedgerResult BuildLedger(const Trace& trace, const Classification& classes,
   result.used_steps = static_cast<int64_t>(result.step_amounts.size());
   result.per_step = SummaryOf(result.step_amounts);
   result.histogram = accounts.histogram();
+  result.cycles = accounts.cycles();
 
   FillCategories(table, accounts, &result);
   const std::vector<uint32_t> row_of =

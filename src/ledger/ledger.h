@@ -28,6 +28,7 @@
 #include "layers/layers.h"
 #include "layers/roles.h"
 #include "ledger/collectives.h"
+#include "ledger/cycle_amounts.h"
 #include "ledger/launch_causes.h"
 #include "ledger/published.h"
 #include "ledger/rank_match.h"
@@ -346,6 +347,10 @@ struct LedgerResult {
   uint32_t group = 0;                 // the group that the totals are over
   int64_t used_steps = 0;
   std::vector<StepAmounts> step_amounts;  // one a used step
+  Cycles cycles;
+  /// Tokens that a sequence gets of a cycle on average, the bonus token
+  /// included: as the user gave it, since no trace says. At least 1.
+  std::optional<Rational> accepted;
   PerStep per_step;
   std::array<Amounts, kCategoryCount> categories{};
   /// The pseudo-category: inside sum and busy, in no category. Its count is

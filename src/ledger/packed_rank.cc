@@ -111,6 +111,7 @@ class Bound {
       Add(amount);
     Expect(row.count >= 0, "a number of calls is less than none");
   }
+  int64_t total() const { return total_; }
 
  private:
   int64_t total_ = 0;
@@ -169,6 +170,28 @@ void CheckAmounts(const LedgerResult& rank) {
          {device.sum_ns, device.busy_ns, device.span_ns, device.idle_ns})
       bound.Add(amount);
   }
+}
+
+/// What means a cycle rely on; that parts add up is checked with all sums.
+void CheckCycleCounts(const LedgerResult& rank) {
+  const Cycles& cycles = rank.cycles;
+  Bound kinds;
+  int64_t told = 0;
+  for (size_t i = 0; i < kCycleKinds; ++i) {
+    kinds.Add(cycles.steps[i]);
+    if (IsCycle(static_cast<CycleKind>(i)))
+      told = CheckedAdd(told, cycles.steps[i]);
+  }
+  Expect(kinds.total() == rank.used_steps && cycles.cycles <= told &&
+             (cycles.cycles > 0) == (told > 0),
+         "the number of cycles is wrong");
+  Bound bound;
+  for (const int64_t part : cycles.part_ns) bound.Add(part);
+  for (const int64_t amount :
+       {cycles.cycles, cycles.wall_ns, cycles.foreign_ns, cycles.idle_ns,
+        cycles.drafts, cycles.least_drafts, cycles.most_drafts, cycles.marked,
+        cycles.verify_depth, cycles.draft_depth})
+    bound.Add(amount);
 }
 
 void CheckChecks(const LedgerResult& rank) {
@@ -286,6 +309,7 @@ LedgerResult Unpack(const PackedRank& packed) {
   rank.collectives = UnpackCalls(packed);
   CheckAmounts(rank);
   CheckSteps(rank);
+  CheckCycleCounts(rank);
   CheckTables(rank);
   CheckLoose(rank);
   CheckSequence(rank);

@@ -290,6 +290,7 @@ void Joiner::Add(LedgerResult rank, size_t number) {
   for (size_t i = 0; i < kCategoryCount; ++i)
     AddAll(rank.categories[i], &joined_.categories[i]);
   AddAll(rank.rank_wait, &joined_.rank_wait);
+  joined_.cycles.Add(rank.cycles);
   for (size_t i = 0; i < joined_.histogram.size(); ++i) {
     AddTo(rank.histogram[i].count, &joined_.histogram[i].count);
     AddTo(rank.histogram[i].sum_ns, &joined_.histogram[i].sum_ns);

@@ -83,6 +83,7 @@ StepAmounts StepAccounts::Account(uint32_t step) {
                   idle.rest.total() ==
               idle.idle,
           step, "the causes of idle time do not add up to it");
+  AddCycle(step, idle);
   if (!index_.steps().steps[step].next_begin_ns) return amounts;
   amounts.wall = wall;
   amounts.idle = idle.idle;
@@ -106,6 +107,7 @@ void StepAccounts::Merge(const StepAccounts& other) {
     histogram_[i].sum_ns += other.histogram_[i].sum_ns;
   }
   unclipped_ns_ += other.unclipped_ns_;
+  cycles_.Add(other.cycles_);
   const auto offset = static_cast<uint32_t>(segments_.size());
   for (Call call : other.calls_) {
     call.first_segment += offset;
@@ -120,6 +122,26 @@ void StepAccounts::Finish() {
   Free(&kernel_of_);
   std::sort(calls_.begin(), calls_.end(),
             [](const Call& a, const Call& b) { return a.op < b.op; });
+}
+
+void StepAccounts::AddCycle(uint32_t step, const IdleAmounts& idle) {
+  const StepCycle of = index_.CycleOf(step);
+  Cycles cycle;
+  cycle.steps[static_cast<size_t>(of.kind)] = 1;
+  if (IsCycle(of.kind)) {
+    cycle.wall_known = index_.steps().steps[step].next_begin_ns.has_value();
+    cycle.cycles = 1;
+    cycle.wall_ns = index_.window(step).length();
+    for (size_t i = 0; i < kCycleParts; ++i)
+      cycle.part_ns[i] = attributed_of_[i] + idle.inside_before[i];
+    cycle.foreign_ns = idle.foreign;
+    cycle.idle_ns = idle.idle - idle.idle_inside;
+    cycle.drafts = cycle.least_drafts = cycle.most_drafts = of.drafts;
+    cycle.marked = of.by_markers ? 1 : 0;
+    cycle.verify_depth = of.verify_depth;
+    cycle.draft_depth = of.draft_depth;
+  }
+  cycles_.Add(cycle);
 }
 
 void StepAccounts::AddCalls(uint32_t step) {
@@ -143,6 +165,7 @@ void StepAccounts::AddOps(uint32_t step, StepAmounts* amounts) {
   const GpuOps& all = index_.trace().ops;
   const std::span<const uint32_t> ops = index_.of(step);
   int64_t attributed = 0;
+  attributed_of_ = {};
   bool hidden_is_sane = true;
   for (uint32_t position = 0; position < ops.size(); ++position) {
     const OpShare share = sweep_.Share(position);
@@ -153,6 +176,8 @@ void StepAccounts::AddOps(uint32_t step, StepAmounts* amounts) {
     kernel.hidden_same_lane_ns += share.hidden_same_lane_ns;
     kernel.hidden_cross_lane_ns += share.hidden_cross_lane_ns;
     attributed += share.attributed_ns;
+    attributed_of_[static_cast<size_t>(index_.PartOf(ops[position]))] +=
+        share.attributed_ns;
     amounts->sum += share.sum_ns;
     amounts->hidden_same_lane += share.hidden_same_lane_ns;
     amounts->hidden_cross_lane += share.hidden_cross_lane_ns;

@@ -51,10 +51,12 @@ class StepAccounts {
   const std::vector<Call>& calls() const { return calls_; }
   /// In the order of steps, and within one of `calls`; gone afterwards.
   std::vector<CallSegment> TakeSegments() { return std::move(segments_); }
+  const Cycles& cycles() const { return cycles_; }
 
  private:
   void AddOps(uint32_t step, StepAmounts* amounts);
   void AddCalls(uint32_t step);
+  void AddCycle(uint32_t step, const IdleAmounts& idle);
 
   const StepOps& index_;
   const IdleScan& idle_;
@@ -65,6 +67,8 @@ class StepAccounts {
   ExclusiveTime exclusive_;
   std::array<HistogramBucket, 63> histogram_{};
   int64_t unclipped_ns_ = 0;
+  std::array<int64_t, kCycleParts> attributed_of_{};  // of the present step
+  Cycles cycles_;
   std::vector<uint8_t> watched_;  // by kernel; none where none is watched
   std::vector<Call> calls_;
   std::vector<CallSegment> segments_;

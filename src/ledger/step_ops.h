@@ -51,6 +51,15 @@ class StepOps {
   size_t size() const { return by_step_.size(); }
   size_t first(uint32_t step) const { return by_step_.first(step); }
 
+  /// Where FindCycles has not been: kOther, and no cycle.
+  CyclePart PartOf(uint32_t op) const {
+    return steps_.part_of_op.empty() ? CyclePart::kOther
+                                     : steps_.part_of_op[op];
+  }
+  StepCycle CycleOf(uint32_t step) const {
+    return steps_.cycles.empty() ? StepCycle() : steps_.cycles[step];
+  }
+
   /// Whether a keeps a lane against b: (start, end, name, ordinal).
   bool KeepsLane(uint32_t a, uint32_t b) const;
 

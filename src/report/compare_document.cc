@@ -8,6 +8,7 @@
 #include "report/alignment_report.h"
 #include "report/compare_report.h"
 #include "report/compare_tables.h"
+#include "report/cycles_report.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_text.h"
 #include "report/machine_report.h"
@@ -317,6 +318,7 @@ Document CompareDocument(const CompareResult& result) {
     add(Starts(result));
     add(CausesSection(result));
     add(Sentences(result, FindingKind::kResult, "Key findings"));
+    if (auto section = CycleSection(result)) add(*std::move(section));
   }
   for (Section& section : MachineSections(result)) add(std::move(section));
   add(Categories(result));

@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "report/alignment_report.h"
 #include "report/compare_report.h"
+#include "report/cycles_report.h"
 #include "report/ledger_json.h"
 #include "report/machine_report.h"
 
@@ -285,6 +286,7 @@ void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
   out.Member("b_totals", SideJson(result.b_totals));
   out.Member("categories", CategoriesJson(result));
   out.Member("groups", GroupsJson(result));
+  WriteCycles(result, out);
   WriteAlignment(result, out);
   out.Member("findings", FindingsJson(result.findings));
   if (result.dive)

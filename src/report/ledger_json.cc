@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "report/cycles_report.h"
 #include "report/layers_report.h"
 #include "report/ledger_facts.h"
 #include "report/rank_report.h"
@@ -313,6 +314,7 @@ void WriteLedgerMembers(const LedgerResult& ledger, JsonStream& out) {
   out.Array("step_amounts", ledger.step_amounts, [&](const StepAmounts& step) {
     return StepJson(step, wait_known);
   });
+  WriteCycles(ledger, out);
   out.Member("categories", CategoriesJson(ledger));
   out.Array("kernels", ledger.kernels, JsonKernel);
   out.Array("families", ledger.families, FamilyJson);

@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "ledger/capture_run.h"
 #include "ledger/capture_text.h"
+#include "report/cycles_report.h"
 #include "report/layers_report.h"
 #include "report/ledger_facts.h"
 #include "report/ledger_tables.h"
@@ -190,6 +191,8 @@ void AddAccount(const LedgerResult& ledger, size_t top,
   sections.push_back(
       {.title = fmt::format("A step in {}", StepUnit(ledger).name),
        .table = QuantityTable(ledger)});
+  if (auto section = CycleSection(ledger))
+    sections.push_back(*std::move(section));
   for (Section& section : RoleSections(ledger.layers))
     sections.push_back(std::move(section));
   const Table families = FamilyTable(ledger, top);

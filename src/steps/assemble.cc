@@ -4,9 +4,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "base/checked.h"
+#include "steps/segment_ops.h"
 
 namespace inferdiff {
 namespace {
@@ -17,27 +17,6 @@ struct Extent {
   uint32_t largest_replay = kNone;
   uint32_t lane = kNone;  // the forward lane
   int64_t begin_ns = 0;   // first op on it
-};
-
-/// The ops of each segment, one list after the other.
-struct SegmentOps {
-  std::vector<uint32_t> first;  // by segment, and the end of the last one's
-  std::vector<uint32_t> ops;
-
-  SegmentOps(const std::vector<uint32_t>& of_op, size_t segments)
-      : first(segments + 1, 0) {
-    for (const uint32_t s : of_op) {
-      if (s < segments) ++first[s + 1];
-    }
-    std::partial_sum(first.begin(), first.end(), first.begin());
-    ops.resize(first.back());
-    std::vector<uint32_t> next(first.begin(), first.end() - 1);
-    for (uint32_t i = 0; i < of_op.size(); ++i) {
-      if (of_op[i] < segments) ops[next[of_op[i]]++] = i;
-    }
-  }
-  const uint32_t* begin(size_t s) const { return ops.data() + first[s]; }
-  const uint32_t* end(size_t s) const { return ops.data() + first[s + 1]; }
 };
 
 // The lane with most busy time; what may wait does not count beside other work,

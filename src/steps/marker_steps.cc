@@ -32,10 +32,11 @@ struct MarkerFamily {
   std::vector<Window> windows;  // by begin
   uint32_t units = 0;
   std::vector<uint32_t> of_call;  // unit by host call
-  uint32_t launching = 0;         // units that launch something
-  uint32_t sampling = 0;          // units that launch sampling
-  int64_t covered_ns = 0;         // durations of the ops launched inside
-  int64_t length_ns = 0;          // of the windows: nesting order
+  std::vector<uint32_t> window_of_call;
+  uint32_t launching = 0;  // units that launch something
+  uint32_t sampling = 0;   // units that launch sampling
+  int64_t covered_ns = 0;  // durations of the ops launched inside
+  int64_t length_ns = 0;   // of the windows: nesting order
   bool usable = false;
 };
 
@@ -118,8 +119,8 @@ void NumberUnits(MarkerFamily& family) {
   }
 }
 
-/// Finds the unit of a launch: on a thread with markers the window that is
-/// open there; on another thread (autograd's, a forward thread) the window
+/// Finds the window of a launch: on a thread with markers the one that is open
+/// there; on another thread (autograd's, a forward thread) the window
 /// open in its process.
 class LaunchOwner {
  public:
@@ -166,8 +167,8 @@ class LaunchOwner {
       ++cursor.next;
     }
     if (cursor.next == 0) return kNone;
-    const Window& window = (*windows_)[list[cursor.next - 1]];
-    return at < window.end_ns ? window.unit : kNone;
+    const uint32_t window = list[cursor.next - 1];
+    return at < (*windows_)[window].end_ns ? window : kNone;
   }
 
  private:
@@ -187,7 +188,13 @@ void Measure(const StepInput& in, MarkerFamily& family) {
   LaunchOwner owner(in.trace, family);
   const size_t calls = in.trace.calls.size();
   family.of_call.assign(calls, kNone);
-  for (uint32_t c = 0; c < calls; ++c) family.of_call[c] = owner.Of(c);
+  family.window_of_call.assign(calls, kNone);
+  for (uint32_t c = 0; c < calls; ++c) {
+    const uint32_t window = owner.Of(c);
+    if (window == kNone) continue;
+    family.window_of_call[c] = window;
+    family.of_call[c] = family.windows[window].unit;
+  }
   std::vector<uint8_t> seen(family.units, 0);  // 1 launches, 2 also sampling
   family.covered_ns = 0;
   const GpuOps& ops = in.trace.ops;
@@ -288,6 +295,26 @@ std::vector<Segment> SegmentsOf(const Trace& trace,
   return segments;
 }
 
+bool IsDraft(const Window& window) {
+  return MarkerRules::Builtin().rules()[window.match.rule].joins !=
+         MarkerJoins::kNothing;
+}
+
+// Which ops were launched within a marker of draft work.
+std::vector<uint8_t> DraftsOf(const Trace& trace, const MarkerFamily& family) {
+  const std::vector<Window>& windows = family.windows;
+  std::vector<uint8_t> out;
+  if (std::none_of(windows.begin(), windows.end(), IsDraft)) return out;
+  out.assign(trace.ops.size(), 0);
+  for (uint32_t i = 0; i < out.size(); ++i) {
+    const uint32_t launch = trace.ops.launch[i];
+    if (launch == kNone) continue;
+    const uint32_t window = family.window_of_call[launch];
+    out[i] = window != kNone && IsDraft(windows[window]) ? 1 : 0;
+  }
+  return out;
+}
+
 std::string Plural(size_t n, const char* word) {
   return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
 }
@@ -348,6 +375,7 @@ std::optional<Segmentation> FromHost(const StepInput& in,
   steps.how = HowHost(family, extend || family.opens);
   steps.segments = SegmentsOf(in.trace, family);
   steps.of_op = OpsOfCalls(in, family.of_call);
+  steps.drafts = DraftsOf(in.trace, family);
   return steps;
 }
 

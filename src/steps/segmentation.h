@@ -31,6 +31,9 @@ struct Segmentation {
   std::vector<std::string> notes;
   std::vector<Segment> segments;
   std::vector<uint32_t> of_op;  // segment index, kByTime or kNone
+  /// By op: whether markers say that it was launched as draft work. Empty
+  /// where none say so of any.
+  std::vector<uint8_t> drafts;
 };
 
 /// Everything that the evidence looks at.

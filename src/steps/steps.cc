@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "steps/assemble.h"
+#include "steps/cycles.h"
 #include "steps/damage.h"
 #include "steps/exclude.h"
 #include "steps/kernel_steps.h"
@@ -145,6 +146,7 @@ Steps StepsOf(const Trace& trace, const Classification& classes,
   const StepInput in{trace, classes, replays};
   CrossCheck check;
   Segmentation segmentation = Decide(in, threads, check);
+  const std::vector<uint8_t> drafts = std::move(segmentation.drafts);
   Steps steps;
   std::vector<Damage> damage;
   RunBoth(
@@ -160,6 +162,7 @@ Steps StepsOf(const Trace& trace, const Classification& classes,
   ExcludeSteps(in, steps);
   GroupSteps(work, steps);  // again: the counts of used steps
   NoteOtherGroups(steps);
+  FindCycles(in, drafts, &steps);
   steps.replay_of_op = std::move(replays.of_op);
   steps.normal_lane = std::move(replays.normal_lane);
   return steps;
@@ -187,6 +190,26 @@ std::string_view IdOf(StepKind kind) {
       return "other";
   }
   return "unknown";
+}
+
+std::string_view IdOf(CycleKind kind) {
+  switch (kind) {
+    case CycleKind::kPlain:
+      return "plain";
+    case CycleKind::kSpeculative:
+      return "speculative";
+    case CycleKind::kNotDecode:
+      return "not-decode";
+    case CycleKind::kNoPass:
+      return "no-pass";
+    case CycleKind::kSeveral:
+      return "several-passes";
+    case CycleKind::kUntold:
+      return "draft-untold";
+    case CycleKind::kContradicted:
+      return "contradicted";
+  }
+  return "no-pass";
 }
 
 std::string_view IdOf(Evidence evidence) {

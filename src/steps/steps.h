@@ -2,6 +2,7 @@
 // Trace -> steps: one forward pass of the engine each, and how we know.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -98,6 +99,40 @@ struct Damage {
   int64_t begin_ns = 0, end_ns = 0;
 };
 
+/// What an op does in its step's cycle (steps/cycles.h).
+enum class CyclePart : uint8_t {
+  kOther,   // prepares, copies: in no pass
+  kDraft,   // the draft model, and what builds the drafts
+  kVerify,  // the pass that verifies them; without drafts the only pass
+  kSample,  // what follows: tokens are sampled, drafts accepted
+};
+inline constexpr size_t kCycleParts = 4;
+
+/// Whether a step is a cycle, and why not.
+enum class CycleKind : uint8_t {
+  kPlain,         // one pass, nothing drafted
+  kSpeculative,   // drafts and verification, or verification alone
+  kNotDecode,     // its marker says that it is something else
+  kNoPass,        // no attention and no GEMM
+  kSeveral,       // several passes of about one size
+  kUntold,        // a smaller pass, and nothing says that it drafts
+  kContradicted,  // it seems to draft; its marker says one token a sequence
+};
+inline constexpr size_t kCycleKinds = 7;
+std::string_view IdOf(CycleKind kind);  // "speculative"
+inline bool IsCycle(CycleKind kind) {
+  return kind == CycleKind::kPlain || kind == CycleKind::kSpeculative;
+}
+
+/// One step's passes.
+struct StepCycle {
+  CycleKind kind = CycleKind::kNoPass;
+  bool by_markers = false;  // markers name its drafts
+  uint32_t drafts = 0;      // passes that draft
+  // Blocks of attention of the deepest pass; 0 where no attention is known.
+  uint32_t verify_depth = 0, draft_depth = 0;
+};
+
 struct Steps {
   Evidence evidence = Evidence::kWholeTrace;
   /// Sentences: which marker family, which graph, what the cross-check said.
@@ -119,6 +154,8 @@ struct Steps {
   /// or by order of first op within the trace for eager ops. Comparable
   /// between replays of one graph, which get new stream ids each time.
   std::vector<uint32_t> normal_lane;
+  std::vector<CyclePart> part_of_op;  // by op index
+  std::vector<StepCycle> cycles;      // by step
 };
 
 Steps FindSteps(const Trace& trace, const Classification& classes,
