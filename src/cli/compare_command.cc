@@ -67,6 +67,9 @@ constexpr std::string_view kSelectHelp =
                        accepted drafts and the bonus token (default: unknown)
       --category NAME  look into one category or group of them, kernel by
                        kernel: moe, attention, communication ... (default: none)
+      --role NAME      look into one role: which kernels do its work on each
+                       side, and why they are matched: router, attention,
+                       expert_gemm_1 ... (default: none)
       --group N        compare this group of equal steps, as `inferdiff steps`
                        numbers them; N,M for A and B (default: the pair of equal
                        shape with most steps)
@@ -85,7 +88,7 @@ struct CompareArguments {
   FloorTimes floors;
   MachineArguments machine;
   AcceptedTokens accepted;
-  std::string category;
+  std::string category, role;
 };
 
 struct Sides {
@@ -260,6 +263,7 @@ int Run(const CompareArguments& arguments) {
   options.machine_b = machine.b;
   if (!arguments.category.empty())
     options.category = CategoryOption(arguments.category);
+  if (!arguments.role.empty()) options.role = RoleOption(arguments.role);
   std::vector<std::string> inputs = sides.a;
   inputs.insert(inputs.end(), sides.b.begin(), sides.b.end());
   for (const std::string& path : FilesOf(arguments.machine))
@@ -295,6 +299,7 @@ Command AddCompare(CLI::App& root) {
   AddMachineOptions(*app, arguments->machine);
   AddAccepted(*app, "--accepted", arguments->accepted);
   AddText(*app, "--category", arguments->category);
+  AddText(*app, "--role", arguments->role);
   AddSideChoice(*app, "--group", arguments->group);
   AddSideChoice(*app, "--device", arguments->device);
   AddSideChoice(*app, "--rank", arguments->rank);

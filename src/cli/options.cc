@@ -281,6 +281,19 @@ void AddSideChoice(CLI::App& app, const std::string& name, SideChoice& target) {
       });
 }
 
+namespace {
+
+[[noreturn]] void FailNoSuch(const std::string& kind, const std::string& id,
+                             const std::vector<std::string>& ids) {
+  const std::string nearest = Nearest(id, ids);
+  FailUsage(fmt::format("no {} is called '{}'", kind, Printable(id)),
+            nearest.empty()
+                ? fmt::format("take one of: {}", fmt::join(ids, ", "))
+                : fmt::format("did you mean `{}`?", nearest));
+}
+
+}  // namespace
+
 CategoryGroup CategoryOption(const std::string& id) {
   if (auto group = FindCategoryGroup(id)) return *std::move(group);
   std::vector<std::string> ids;
@@ -290,11 +303,15 @@ CategoryGroup CategoryOption(const std::string& id) {
     for (const Category member : group.members)
       if (IdOf(member) != group.id) ids.emplace_back(IdOf(member));
   }
-  const std::string nearest = Nearest(id, ids);
-  FailUsage(fmt::format("no category is called '{}'", Printable(id)),
-            nearest.empty()
-                ? fmt::format("take one of: {}", fmt::join(ids, ", "))
-                : fmt::format("did you mean `{}`?", nearest));
+  FailNoSuch("category", id, ids);
+}
+
+Role RoleOption(const std::string& id) {
+  if (const auto role = RoleFromId(id)) return *role;
+  std::vector<std::string> ids;
+  for (size_t i = 0; i < kRoleCount; ++i)
+    ids.emplace_back(IdOf(static_cast<Role>(i)));
+  FailNoSuch("role", id, ids);
 }
 
 void FailUnknown(const CLI::App& app, const std::vector<std::string>& extras) {

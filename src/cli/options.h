@@ -92,6 +92,8 @@ void AddIndex(CLI::App& app, const std::string& name,
 void AddSideChoice(CLI::App& app, const std::string& name, SideChoice& target);
 /// The category or group of this id; a usage error that lists them.
 CategoryGroup CategoryOption(const std::string& id);
+/// The same of a role.
+Role RoleOption(const std::string& id);
 
 /// Turns "--formta" into a usage error that names --format. `app` is the
 /// subcommand, `extras` what it did not understand.

@@ -8,6 +8,7 @@
 #include "compare/dive.h"
 #include "compare/findings.h"
 #include "compare/gap.h"
+#include "compare/role_dive.h"
 #include "compare/row_groups.h"
 #include "compare/setup.h"
 #include "compare/side.h"
@@ -146,6 +147,7 @@ CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
   for (Finding& doubt : FindDoubts(result))
     result.findings.push_back(std::move(doubt));
   if (options.category) result.dive = DiveInto(*options.category, result);
+  if (options.role) result.role_dive = DiveIntoRole(*options.role, result);
   return result;
 }
 

@@ -212,6 +212,22 @@ struct CategoryDive {
   std::vector<std::string> sentences;
 };
 
+/// Groups of one role that hold the same kernels against each other.
+struct RoleMatch {
+  bool in_layers = false;
+  std::vector<std::string> a = {}, b = {};  // kernel families, in order
+  MatchConfidence confidence = MatchConfidence::kAlone;
+  MatchReason reason = MatchReason::kNoCounterpart;
+  int64_t groups = 0;
+  int64_t a_ns = 0, b_ns = 0;  // attributed, in the representative steps
+};
+
+/// `--role router`: one role on both sides, match by match.
+struct RoleDive {
+  Role role = Role::kOther;
+  std::vector<RoleMatch> matches;  // by time; none: no side has the role
+};
+
 /// Step times in ns, > 0, timed without the profiler.
 struct UntracedTimes {
   std::optional<int64_t> a, b;
@@ -305,6 +321,7 @@ struct CompareResult {
   Alignment alignment;
   std::vector<Finding> findings;
   std::optional<CategoryDive> dive;
+  std::optional<RoleDive> role_dive;
 };
 
 /// Facts about a deployment that a trace does not hold, from a
@@ -313,6 +330,7 @@ using SetupFacts = std::vector<std::pair<std::string, std::string>>;
 
 struct CompareOptions {
   std::optional<CategoryGroup> category;  // deep dive
+  std::optional<Role> role;               // the same, by alignment
   UntracedTimes untraced;
   /// Ledgers of the sides with their side streams off, and their times.
   std::optional<LedgerResult> serial_a, serial_b;

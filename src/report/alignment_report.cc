@@ -3,10 +3,12 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/number.h"
+#include "report/ledger_json.h"
 
 namespace inferdiff {
 namespace {
@@ -91,6 +93,61 @@ Table RoleTable(const Alignment& alignment) {
   return table;
 }
 
+/// A line for each kernel; figures on the first.
+void AddMatch(const RoleMatch& match, Table* table) {
+  const auto kernel = [](const std::vector<std::string>& side, size_t i) {
+    return i < side.size() ? Cell(side[i])
+                           : Cell(side.empty() && i == 0 ? "-" : "");
+  };
+  const auto time = [](const std::vector<std::string>& side, int64_t ns) {
+    return side.empty() ? std::string("-") : Decimal({ns, 1}, 1, 1000);
+  };
+  table->Add({kernel(match.a, 0), kernel(match.b, 0), Grouped(match.groups),
+              time(match.a, match.a_ns), time(match.b, match.b_ns),
+              IdOf(match.reason), IdOf(match.confidence)});
+  const size_t lines = std::max(match.a.size(), match.b.size());
+  for (size_t i = 1; i < lines; ++i)
+    table->Add({kernel(match.a, i), kernel(match.b, i)});
+}
+
+std::string_view SentenceOf(MatchReason reason) {
+  switch (reason) {
+    case MatchReason::kOnlyOne:
+      return "a layer does this work once, so all its kernels belong together";
+    case MatchReason::kPlace:
+      return "a layer does it several times: those between the same "
+             "neighbouring work belong together";
+    case MatchReason::kFused:
+      return "one side has no kernel for it: the other's is held against the "
+             "kernel that does it, too";
+    case MatchReason::kFamily:
+      return "outside layers, kernels of one family, in order";
+    case MatchReason::kRole:
+      return "outside layers, kernels of one role, in order";
+    case MatchReason::kElsewhere:
+      return "of one family and role, in another place outside layers";
+    case MatchReason::kExtra:
+      return "a kernel that its kind of layer does not have, with its role";
+    case MatchReason::kNoCounterpart:
+      break;
+  }
+  return "the other side has no kernel for it";
+}
+
+/// One sentence for each reason in the table.
+std::vector<std::string> ReasonsOf(const RoleDive& dive) {
+  std::vector<MatchReason> seen;
+  std::vector<std::string> sentences;
+  for (const RoleMatch& match : dive.matches) {
+    if (std::find(seen.begin(), seen.end(), match.reason) != seen.end())
+      continue;
+    seen.push_back(match.reason);
+    sentences.push_back(
+        fmt::format("{}: {}.", IdOf(match.reason), SentenceOf(match.reason)));
+  }
+  return sentences;
+}
+
 /// "33 groups of low confidence" or nothing.
 size_t Unsure(const Alignment& alignment) {
   size_t groups = 0;
@@ -120,6 +177,44 @@ std::vector<Section> AlignmentSections(const CompareResult& result) {
         Grouped(static_cast<int64_t>(alignment.groups.size()))));
   section.folded = true;
   return {std::move(section)};
+}
+
+Section RoleSection(const RoleDive& dive) {
+  Section section{.title = fmt::format("Deep dive: {}", IdOf(dive.role))};
+  if (dive.matches.empty()) {
+    section.before.push_back("No kernel of either side has this role.");
+    return section;
+  }
+  Table table;
+  table.columns = {{"Kernels of A", Align::kLeft, true, true},
+                   {"Kernels of B", Align::kLeft, true, true},
+                   {"times"},
+                   {"\u00b5s A"},
+                   {"B"},
+                   {"matched by", Align::kLeft},
+                   {"confidence", Align::kLeft}};
+  for (const RoleMatch& match : dive.matches) AddMatch(match, &table);
+  section.table = std::move(table);
+  section.after = ReasonsOf(dive);
+  section.after.push_back(
+      "Time is of the two representative steps, attributed. `inferdiff explain "
+      "TRACE kernel:NAME` says why a kernel has its role.");
+  return section;
+}
+
+Json JsonOfRole(const RoleDive& dive) {
+  Json matches = Json::array();
+  for (const RoleMatch& match : dive.matches) {
+    matches.push_back({{"in_layers", match.in_layers},
+                       {"a", match.a},
+                       {"b", match.b},
+                       {"groups", JsonInt(match.groups)},
+                       {"a_ns", JsonInt(match.a_ns)},
+                       {"b_ns", JsonInt(match.b_ns)},
+                       {"confidence", IdOf(match.confidence)},
+                       {"reason", IdOf(match.reason)}});
+  }
+  return {{"role", IdOf(dive.role)}, {"matches", std::move(matches)}};
 }
 
 void WriteAlignment(const CompareResult& result, JsonStream& out) {

@@ -335,6 +335,7 @@ Document CompareDocument(const CompareResult& result) {
   }
   if (fair)
     for (Section& section : AlignmentSections(result)) add(std::move(section));
+  if (result.role_dive) add(RoleSection(*result.role_dive));
   Section steps;
   steps.title = "Steps, as accounted";
   steps.table = StepTable(result);

@@ -291,6 +291,7 @@ void WriteCompareJson(const CompareResult& result, const TextSink& sink) {
   out.Member("findings", FindingsJson(result.findings));
   if (result.dive)
     out.Object("dive", [&] { WriteDive(result, *result.dive, out); });
+  if (result.role_dive) out.Member("role_dive", JsonOfRole(*result.role_dive));
   out.Object("a", [&] { WriteLedgerMembers(result.a, out); });
   out.Object("b", [&] { WriteLedgerMembers(result.b, out); });
 }
