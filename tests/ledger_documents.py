@@ -17,9 +17,10 @@ import sys
 import tempfile
 
 SAME = ("comparable", "gap", "gap_parts", "causes", "categories", "groups",
-        "a_totals", "b_totals")
+        "cycles", "a_totals", "b_totals")
 SAME_OF_SIDE = ("per_step", "step_amounts", "categories", "kernels", "families",
-                "coverage", "integrity", "import", "devices", "steps")
+                "coverage", "integrity", "import", "devices", "steps",
+                "cycles")
 
 
 def run(*words):
@@ -51,6 +52,7 @@ def damaged(document, rng):
     copy = json.loads(json.dumps(document))
     place = copy[rng.choice(["steps", "per_step", "categories", "kernels",
                              "families", "step_amounts", "trace", "input",
+                             "cycles",
                              "coverage"])]
     while True:
         key = (rng.choice(list(place)) if isinstance(place, dict)

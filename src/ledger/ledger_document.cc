@@ -278,6 +278,39 @@ void ReadPerStep(const Json& document, PerStep* per_step) {
     per_step->*field = StatOf(stats, name);
 }
 
+/// Null, which is 0 here, where the steps are no cycles.
+void ReadCycles(const Json& document, Cycles* cycles) {
+  const Json& object = Field(document, "cycles");
+  const Json& steps = Field(object, "steps");
+  for (size_t i = 0; i < kCycleKinds; ++i) {
+    const std::string kind(IdOf(static_cast<CycleKind>(i)));
+    if (steps.contains(kind)) cycles->steps[i] = Amount(steps, kind.c_str());
+  }
+  cycles->wall_known = Bool(object, "wall_known");
+  const auto part = [&](CyclePart which) -> int64_t* {
+    return &cycles->part_ns[static_cast<size_t>(which)];
+  };
+  const std::pair<const char*, int64_t*> fields[] = {
+      {"cycles", &cycles->cycles},
+      {"wall_ns", &cycles->wall_ns},
+      {"draft_ns", part(CyclePart::kDraft)},
+      {"verify_ns", part(CyclePart::kVerify)},
+      {"sample_ns", part(CyclePart::kSample)},
+      {"other_ns", part(CyclePart::kOther)},
+      {"foreign_ns", &cycles->foreign_ns},
+      {"idle_ns", &cycles->idle_ns},
+      {"draft_passes", &cycles->drafts},
+      {"least_draft_passes", &cycles->least_drafts},
+      {"most_draft_passes", &cycles->most_drafts},
+      {"draft_depth", &cycles->draft_depth},
+      {"verify_depth", &cycles->verify_depth},
+      {"marked", &cycles->marked}};
+  for (const auto& [name, value] : fields) {
+    *value = OptionalInt(object, name).value_or(0);
+    if (*value < 0) Fail(fmt::format("'{}' is below zero", name));
+  }
+}
+
 void ReadCategories(const Json& document, LedgerResult* ledger) {
   for (const Json& row : List(document, "categories")) {
     const std::string name = Text(row, "name");
@@ -384,6 +417,7 @@ void Check(const LedgerResult& ledger) {
   if (causes != q.idle.total) Fail("the causes of idle time do not add up");
   try {
     CheckSums(ledger);
+    CheckCycles(ledger.cycles);
   } catch (const ContractError& error) {
     Fail(error.what());
   }
@@ -402,6 +436,7 @@ LedgerResult Read(const Json& document) {
   ReadSteps(document, &ledger);
   ReadPerStep(document, &ledger.per_step);
   FillRest(&ledger.per_step);
+  ReadCycles(document, &ledger.cycles);
   ReadCategories(document, &ledger);
   ReadKernels(document, &ledger);
   ReadChecks(document, &ledger);
