@@ -18,10 +18,12 @@ using Json = nlohmann::json;
 
 constexpr int64_t kSchema = 1;
 
+constexpr char kId[] = "bad-ledger-json";
+constexpr char kFix[] =
+    "write it anew with `inferdiff ledger --format json`, or name the trace";
+
 [[noreturn]] void Fail(const std::string& what) {
-  throw InputError("bad-ledger-json", "", what,
-                   "write it anew with `inferdiff ledger --format json`, or "
-                   "name the trace");
+  throw InputError(kId, "", what, kFix);
 }
 
 const Json& Field(const Json& object, const char* name) {
@@ -458,7 +460,8 @@ LedgerResult ReadLedgerDocument(const std::string& text,
   try {
     return Read(Json::parse(text, nullptr, false));
   } catch (const InputError& error) {
-    throw InputError(error.id, path, error.what(), error.fix);
+    // Of sums that overflow, too.
+    throw InputError(kId, path, error.what(), kFix);
   }
 }
 
