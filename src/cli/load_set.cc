@@ -119,7 +119,7 @@ bool SideLoader::TryResult(const std::vector<std::string>& words) {
   inputs_.files.push_back({FileOfResult(words[0]), {}});
   inputs_.label = result_->source.label;
   inputs_.ledgers = true;
-  result_->source.rules_hash = rules_.get().hash();
+  if (result_->published) result_->source.rules_hash = rules_.get().hash();
   first_.steps = result_->steps;
   first_.steps.main_group = result_->group;
   return true;
@@ -250,16 +250,20 @@ LedgerPart SideLoader::EmptyPart(uint32_t group, Shard shard) const {
   return part;
 }
 
+/// A ledger is of one group.
+void SideLoader::ExpectGroup(std::optional<int64_t> group) const {
+  if (!group || *group == int64_t{first_.steps.main_group}) return;
+  throw InputError(
+      "no-group", inputs_.files[0].path,
+      fmt::format("the ledger holds the account of group {} only",
+                  first_.steps.main_group),
+      "make one of the other group with `inferdiff ledger --group`");
+}
+
 LedgerPart SideLoader::AccountPart(std::optional<int64_t> group,
                                    Shard shard) && {
   if (ledger_) {
-    if (group && *group != int64_t{first_.steps.main_group}) {
-      throw InputError(
-          "no-group", first_.source.path,
-          fmt::format("the ledger holds the account of group {} only",
-                      first_.steps.main_group),
-          "make one of the other group with `inferdiff ledger --group`");
-    }
+    ExpectGroup(group);
     return *std::move(ledger_);
   }
   const uint32_t chosen = ChosenGroup(first_, group);
@@ -277,7 +281,10 @@ LedgerPart SideLoader::AccountPart(std::optional<int64_t> group,
 }
 
 LedgerResult SideLoader::Account(std::optional<int64_t> group) && {
-  if (result_) return *std::move(result_);
+  if (result_) {
+    if (!result_->published) ExpectGroup(group);
+    return *std::move(result_);
+  }
   if (!ledger_ && !IsSet())
     return AccountTrace(std::move(first_), rules_.get(), group);
   const bool from_files = inputs_.ledgers;

@@ -46,6 +46,7 @@ class SideLoader {
   void LoadLedgers();
   bool TryResult(const std::vector<std::string>& words);
   void RefuseDeviceChoice() const;
+  void ExpectGroup(std::optional<int64_t> group) const;
   bool IsSet() const;
   LedgerPart EmptyPart(uint32_t group, Shard shard) const;
   std::vector<PackedRank> AccountFile(LoadedTrace loaded, size_t file,

@@ -226,6 +226,8 @@ struct RoleMatch {
 struct RoleDive {
   Role role = Role::kOther;
   std::vector<RoleMatch> matches;  // by time; none: no side has the role
+  /// A sentence where a side's operations are not known: nothing is matched.
+  std::string not_known;
 };
 
 /// Step times in ns, > 0, timed without the profiler.

@@ -264,6 +264,8 @@ std::vector<IdleGain> IdleGains(const CompareResult& result) {
   const SideView fast = ViewOf(result, Other(gap.slower));
   std::vector<IdleGain> gains;
   for (const IdleGain::Kind kind : KindsOf(slow)) {
+    // Where both launch one by one, that is no difference.
+    if (kind == IdleGain::Kind::kEager && !Replays(fast.ledger)) continue;
     const auto of_slow = IdleOf(slow, kind), of_fast = IdleOf(fast, kind);
     if (!of_slow || !of_fast) continue;
     const Rational more = *of_slow - *of_fast;

@@ -214,6 +214,9 @@ MachineSide SideOf(const CompareResult& result, Side which,
   side.bytes = CountBytes(*input.model, side.work);
   for (const std::string& text : side.bytes.assumptions)
     side.assumptions.push_back(text);
+  // A ledger in JSON: nothing says that the model is its own.
+  if (ledger.layers.ops.empty() && !ledger.published)
+    side.not_known = "its single operations are not known";
   if (side.not_known.empty()) side.not_known = side.bytes.not_known;
   if (side.not_known.empty()) side.not_known = LayerDoubt(ledger, *input.model);
   if (side.not_known.empty() && side.bandwidth.bytes_per_s == 0) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "compare/role_dive.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "base/checked.h"
 
@@ -38,6 +41,15 @@ int64_t Larger(const RoleMatch& match) {
 RoleDive DiveIntoRole(Role role, const CompareResult& result) {
   RoleDive dive;
   dive.role = role;
+  for (const auto& [side, ledger] :
+       {std::pair(Side::kA, &result.a), std::pair(Side::kB, &result.b)}) {
+    if (!ledger->layers.ops.empty()) continue;
+    dive.not_known = fmt::format(
+        "{}'s single operations are not known: it is a ledger in JSON or a "
+        "published table. Name its trace, or its ledger file.",
+        NameOf(side));
+    return dive;
+  }
   using Key =
       std::tuple<bool, std::vector<std::string>, std::vector<std::string>,
                  MatchReason, MatchConfidence>;

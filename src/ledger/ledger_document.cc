@@ -108,6 +108,11 @@ Stat StatOf(const Json& object, const char* name) {
   stat.p90 = Int(value, "p90");
   stat.min = Int(value, "min");
   stat.max = Int(value, "max");
+  const bool ordered = stat.min <= stat.p10 && stat.p10 <= stat.median &&
+                       stat.median <= stat.p90 && stat.p90 <= stat.max;
+  const bool empty = stat.total == 0 && stat.min == 0 && stat.max == 0;
+  if (!ordered || (stat.n == 0 && !empty))
+    Fail(fmt::format("'{}' is no statistic", name));
   return stat;
 }
 
@@ -271,6 +276,9 @@ void ReadPerStep(const Json& document, PerStep* per_step) {
       {"idle_tail_ns", &PerStep::idle_tail},
       {"idle_tail_host_late_ns", &PerStep::tail_host_late},
       {"idle_tail_queued_ns", &PerStep::tail_queued},
+      {"idle_rest_host_late_ns", &PerStep::rest_host_late},
+      {"idle_rest_queued_ns", &PerStep::rest_queued},
+      {"idle_rest_unknown_ns", &PerStep::rest_unknown},
       {"hidden_same_lane_ns", &PerStep::hidden_same_lane},
       {"hidden_cross_lane_ns", &PerStep::hidden_cross_lane},
       {"rank_wait_ns", &PerStep::rank_wait},
@@ -278,6 +286,11 @@ void ReadPerStep(const Json& document, PerStep* per_step) {
       {"launch_lead_ns", &PerStep::launch_lead}};
   for (const auto& [name, field] : fields)
     per_step->*field = StatOf(stats, name);
+  for (const auto& [name, field] : fields) {
+    const int64_t n = (per_step->*field).n;
+    if (field != &PerStep::launch_lead && n != 0 && n != per_step->span.n)
+      Fail(fmt::format("'{}' is not of the used steps", name));
+  }
 }
 
 /// Null, which is 0 here, where the steps are no cycles.
@@ -380,28 +393,19 @@ void ReadChecks(const Json& document, LedgerResult* ledger) {
       static_cast<uint64_t>(Amount(coverage, "dropped_records"));
 }
 
-/// Of the idle time between and behind replays only totals are written; of the
-/// rest of it not even those.
-void FillRest(PerStep* q) {
-  const auto left = [&](const Stat& all, int64_t between, int64_t tail) {
-    Stat rest;
-    rest.n = all.n;
-    rest.total = CheckedSub(CheckedSub(all.total, between), tail);
-    if (rest.total < 0) Fail("idle time has parts larger than itself");
-    return rest;
-  };
-  const auto unknown_of = [](const Stat& all, const Stat& late,
-                             const Stat& queued) {
-    return CheckedSub(CheckedSub(all.total, late.total), queued.total);
-  };
-  q->rest_host_late = left(q->idle_host_late, q->between_host_late.total,
-                           q->tail_host_late.total);
-  q->rest_queued =
-      left(q->idle_queued, q->between_queued.total, q->tail_queued.total);
-  q->rest_unknown =
-      left(q->idle_unknown,
-           unknown_of(q->idle_between, q->between_host_late, q->between_queued),
-           unknown_of(q->idle_tail, q->tail_host_late, q->tail_queued));
+/// Of steps with a wall each is a cycle, or none of the figures are there.
+void CheckCounts(const Cycles& cycles, int64_t used_steps) {
+  int64_t steps = 0;
+  for (const int64_t of_kind : cycles.steps) steps = CheckedAdd(steps, of_kind);
+  if (steps != used_steps) Fail("the kinds of cycles are not the used steps");
+  const int64_t wanted =
+      AreCycles(cycles)
+          ? cycles.steps[static_cast<size_t>(CycleKind::kPlain)] +
+                cycles.steps[static_cast<size_t>(CycleKind::kSpeculative)]
+          : 0;
+  if (cycles.cycles != wanted) Fail("the cycles are not the steps of one kind");
+  if (cycles.cycles == 0 && cycles.wall_ns != 0)
+    Fail("there are no cycles, and they take time");
 }
 
 /// What a comparison rests on: a document whose sums do not hold is not ours.
@@ -417,6 +421,15 @@ void Check(const LedgerResult& ledger) {
       CheckedAdd(CheckedAdd(q.idle_host_late.total, q.idle_queued.total),
                  CheckedAdd(q.idle_unknown.total, q.idle_inside.total));
   if (causes != q.idle.total) Fail("the causes of idle time do not add up");
+  const int64_t places = CheckedAdd(
+      CheckedAdd(q.idle_between.total, q.idle_tail.total),
+      CheckedAdd(q.rest_host_late.total,
+                 CheckedAdd(q.rest_queued.total, q.rest_unknown.total)));
+  if (CheckedAdd(places, q.idle_inside.total) != q.idle.total)
+    Fail("the places of idle time do not add up");
+  if (q.span.n != ledger.used_steps)
+    Fail("the statistics are not of the used steps");
+  CheckCounts(ledger.cycles, ledger.used_steps);
   try {
     CheckSums(ledger);
     CheckCycles(ledger.cycles);
@@ -437,7 +450,6 @@ LedgerResult Read(const Json& document) {
   ReadDevices(document, &ledger.devices);
   ReadSteps(document, &ledger);
   ReadPerStep(document, &ledger.per_step);
-  FillRest(&ledger.per_step);
   ReadCycles(document, &ledger.cycles);
   ReadCategories(document, &ledger);
   ReadKernels(document, &ledger);

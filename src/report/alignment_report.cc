@@ -182,7 +182,9 @@ std::vector<Section> AlignmentSections(const CompareResult& result) {
 Section RoleSection(const RoleDive& dive) {
   Section section{.title = fmt::format("Deep dive: {}", IdOf(dive.role))};
   if (dive.matches.empty()) {
-    section.before.push_back("No kernel of either side has this role.");
+    section.before.push_back(dive.not_known.empty()
+                                 ? "No kernel of either side has this role."
+                                 : dive.not_known);
     return section;
   }
   Table table;
@@ -214,7 +216,9 @@ Json JsonOfRole(const RoleDive& dive) {
                        {"confidence", IdOf(match.confidence)},
                        {"reason", IdOf(match.reason)}});
   }
-  return {{"role", IdOf(dive.role)}, {"matches", std::move(matches)}};
+  return {{"role", IdOf(dive.role)},
+          {"not_known", JsonText(dive.not_known)},
+          {"matches", std::move(matches)}};
 }
 
 void WriteAlignment(const CompareResult& result, JsonStream& out) {
