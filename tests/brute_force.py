@@ -374,8 +374,10 @@ def account_idle(step, end, own, after_own, idle_pieces, result):
                 places.append("idle_between")
             elif extents and not replayed:
                 places.append("idle_tail")
+            else:
+                places.append("idle_rest")
             for place in places:
-                if place != "idle":
+                if place not in ("idle", "idle_rest"):
                     result[place] += until - begin
                 if launch is None:
                     result[place + "_unknown"] += until - begin
