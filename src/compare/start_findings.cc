@@ -126,9 +126,10 @@ void AddBound(const CompareResult& result, FindingList* out) {
                                  time(a, hidden_a), time(b, hidden_b));
   if (difference.num != 0) {
     text += fmt::format(
-        ": overlap is worth at most {} to {} (only switching it off measures "
-        "it)",
-        Duration(difference), NameOf(ahead));
+        ": overlap is worth at most {}{} to {} (only switching it off "
+        "measures it)",
+        Duration(difference),
+        hidden_a.num > 0 && hidden_b.num > 0 ? " more" : "", NameOf(ahead));
   }
   Finding& finding = out->Add(
       "concurrency", text + "." + MostHidden(result, ahead), HowKnown::kBound);

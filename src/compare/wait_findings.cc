@@ -63,6 +63,16 @@ std::string AdviceFor(const Straggler& straggler) {
   return "see why that rank comes last";
 }
 
+/// What the rank of a set that is waited for most costs, a straggler or not.
+Rational CostOfLatest(const LedgerResult& ledger) {
+  Rational most{0, 1};
+  for (const RankRow& row : ledger.ranks) {
+    if (row.left_out || row.used_steps <= 0) continue;
+    most = std::max(most, Rational{row.caused_wait_ns, row.used_steps});
+  }
+  return most;
+}
+
 /// Without it a step ends earlier by as much as the first rank waits for it: of
 /// two ranks exactly, of more at most, since another one is then the last.
 void SetGain(const CompareResult& result, const SideView& side,
@@ -76,9 +86,9 @@ void SetGain(const CompareResult& result, const SideView& side,
     finding->how = HowKnown::kBound;
   }
   const SideView other = ViewOf(result, Other(side.side));
-  if (const auto& late = other.ledger.rank_findings.straggler)
+  if (const Rational cost = CostOfLatest(other.ledger); cost.num > 0)
     finding->text += fmt::format(" {} loses {} to its own late rank.",
-                                 other.name(), Duration(late->caused_wait));
+                                 other.name(), Duration(cost));
   finding->advice = AdviceFor(*side.ledger.rank_findings.straggler);
 }
 
@@ -158,13 +168,12 @@ size_t RanksOf(const LedgerResult& ledger) {
 
 std::optional<Rational> StragglerGain(const CompareResult& result) {
   if (result.gap.slower == Side::kNeither) return std::nullopt;
-  const auto of = [&](Side side) {
-    return ViewOf(result, side).ledger.rank_findings.straggler;
-  };
-  const auto slow = of(result.gap.slower), fast = of(Other(result.gap.slower));
+  const auto& slow =
+      ViewOf(result, result.gap.slower).ledger.rank_findings.straggler;
   if (!slow) return std::nullopt;
   const Rational gain =
-      fast ? slow->caused_wait - fast->caused_wait : slow->caused_wait;
+      slow->caused_wait -
+      CostOfLatest(ViewOf(result, Other(result.gap.slower)).ledger);
   if (gain.num <= 0 ||
       !AtLeastPercent(gain, Magnitude(result.causes.total), kNoticeablePercent))
     return std::nullopt;
