@@ -122,13 +122,12 @@ std::string EagerText(const CompareResult& result, const SideView& side) {
   const SideView other = ViewOf(result, Other(side.side));
   const LaunchCauses& rest = side.totals.idle_causes->rest;
   return fmt::format(
-      "{} launches its {} operations a step one by one{}: its GPU is idle {} "
-      "a step ({} of it){}; {} is idle {}.",
+      "{} launches its {} operations a step one by one, {} replays graphs: its "
+      "GPU is idle {} a step ({} of it){}; {} is idle {}.",
       side.name(), CountText(side.totals.PerStep(side.totals.all.count)),
-      Replays(other.ledger) ? fmt::format(", {} replays graphs", other.name())
-                            : "",
-      Duration(OutsideOf(side)), Share(OutsideOf(side), side.headline(), 0),
-      Late(side, rest), other.name(), Duration(OutsideOf(other)));
+      other.name(), Duration(OutsideOf(side)),
+      Share(OutsideOf(side), side.headline(), 0), Late(side, rest),
+      other.name(), Duration(OutsideOf(other)));
 }
 
 std::string_view IdOfKind(IdleGain::Kind kind) {
@@ -200,16 +199,15 @@ void AddGain(const CompareResult& result, const IdleGain& gain,
 void AddFacts(const CompareResult& result, const SideView& side,
               const std::vector<IdleGain>& gains, FindingList* out) {
   for (const IdleGain::Kind kind : KindsOf(side)) {
+    if (kind == IdleGain::Kind::kEager) continue;  // host-bound says it
     const bool is_gain =
         side.side == result.gap.slower &&
         std::any_of(gains.begin(), gains.end(),
                     [&](const IdleGain& gain) { return gain.kind == kind; });
     const auto idle = IdleOf(side, kind);
-    const int64_t least =
-        kind == IdleGain::Kind::kEager ? kHostBoundPercent : kNoticeablePercent;
-    if (is_gain || !idle || !AtLeastPercent(*idle, side.headline(), least))
+    if (is_gain || !idle ||
+        !AtLeastPercent(*idle, side.headline(), kNoticeablePercent))
       continue;
-    if (kind == IdleGain::Kind::kEager) continue;  // host-bound says it
     out->Add(IdOfKind(kind), side.side, TextOf(result, side, kind));
   }
 }
