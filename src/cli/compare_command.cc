@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/gates.h"
 #include "cli/load_set.h"
 #include "cli/machine_options.h"
 #include "cli/one_trace.h"
@@ -61,7 +62,12 @@ Usage: inferdiff compare [OPTION]... A... -- B...
 )";
 
 constexpr std::string_view kSelectHelp =
-    R"(      --accepted A=N,B=N
+    R"(      --fail-if GATE   exit 1 if this holds, and say with which value; may be
+                       repeated. 'gap.wall > 5%': B's step takes that much more
+                       than A's; 'category.moe.ratio > 1.1': so many times A's;
+                       'gap.idle > 20us', 'coverage.unclassified > 2%'. A wrong
+                       name lists the right ones. What is not known fails
+      --accepted A=N,B=N
                        tokens that a sequence gets of a cycle of drafts and
                        verification on average, such as A=3.1,B=2.9: the
                        accepted drafts and the bonus token (default: unknown)
@@ -89,6 +95,7 @@ struct CompareArguments {
   MachineArguments machine;
   AcceptedTokens accepted;
   std::string category, role;
+  std::vector<std::string> fail_if;
 };
 
 struct Sides {
@@ -254,6 +261,8 @@ CompareResult CompareSides(const Sides& sides,
 int Run(const CompareArguments& arguments) {
   const CommonOptions& common = arguments.common;
   const Sides sides = SplitSides(arguments.words);
+  const std::vector<Gate> gates =
+      ParseGates(arguments.fail_if, GateScope::kCompare);
   CompareOptions options;
   options.untraced = arguments.untraced;
   options.untraced_serial = arguments.untraced_serial;
@@ -277,8 +286,9 @@ int Run(const CompareArguments& arguments) {
                [&](const TextSink& sink) { WriteCompareJson(result, sink); },
                [&] { return CompareTsvText(result); }});
   return std::max(
-      ExitCode(common, result.a.source.counters, result.a.capture_checks),
-      ExitCode(common, result.b.source.counters, result.b.capture_checks));
+      {GateCode(FailedGates(gates, result)),
+       ExitCode(common, result.a.source.counters, result.a.capture_checks),
+       ExitCode(common, result.b.source.counters, result.b.capture_checks)});
 }
 
 }  // namespace
@@ -298,6 +308,7 @@ Command AddCompare(CLI::App& root) {
   AddFloors(*app, "--floor", arguments->floors);
   AddMachineOptions(*app, arguments->machine);
   AddAccepted(*app, "--accepted", arguments->accepted);
+  AddGates(*app, arguments->fail_if);
   AddText(*app, "--category", arguments->category);
   AddText(*app, "--role", arguments->role);
   AddSideChoice(*app, "--group", arguments->group);

@@ -39,6 +39,11 @@ Usage: inferdiff ledger [OPTION]... TRACE...
       --accepted N     tokens that a sequence gets of a cycle of drafts and
                        verification on average, such as 3.1: the accepted
                        drafts and the bonus token (default: unknown)
+      --fail-if GATE   exit 1 if this holds, and say with which value; may be
+                       repeated: 'step.wall > 5ms', 'step.idle > 10%' (of the
+                       step), 'category.norm > 80us', 'coverage.unclassified >
+                       2%'. A wrong name lists the right ones. What is not known
+                       fails
       --top N          kernels and families to list (default: 10)
 )";
 
@@ -48,6 +53,7 @@ struct LedgerArguments {
   std::optional<int64_t> untraced_ns;
   std::optional<Rational> accepted;
   int64_t top = 10;
+  std::vector<std::string> fail_if;
 };
 
 /// In a folder each part has a name of its own.
@@ -72,9 +78,15 @@ void NamePart(const Shard& shard, CommonOptions* common) {
 int Run(LedgerArguments arguments) {
   CommonOptions& common = arguments.trace.common;
   ExpectTraces("ledger", arguments.trace.paths);
+  const LedgerOutput output{common, arguments.top,
+                            ParseGates(arguments.fail_if, GateScope::kLedger)};
   std::optional<Shard> shard;
   if (!arguments.shard.empty()) {
     shard = ParseShard(arguments.shard);
+    if (!output.gates.empty()) {
+      FailUsage("--fail-if is about a whole ledger, --shard makes a part",
+                "give it to `inferdiff ledger` on the merged ledger file");
+    }
     NamePart(*shard, &common);
   }
   Outputs outputs(common, arguments.trace.paths, kLedgerFormats);
@@ -94,7 +106,7 @@ int Run(LedgerArguments arguments) {
     LedgerResult ledger = std::move(loader).Account(arguments.trace.group);
     AddDilation(arguments.untraced_ns, &ledger);
     ledger.accepted = arguments.accepted;
-    return WriteLedger(outputs, common, ledger, arguments.top);
+    return WriteLedger(outputs, output, ledger);
   }
   if (arguments.untraced_ns || arguments.accepted) {
     FailUsage(fmt::format("a ledger file holds the traces' figures, not {}",
@@ -103,7 +115,7 @@ int Run(LedgerArguments arguments) {
   }
   const LedgerPart part = std::move(loader).AccountPart(
       arguments.trace.group, shard.value_or(Shard{}));
-  return WriteLedger(outputs, common, part, from_files, arguments.top);
+  return WriteLedger(outputs, output, part, from_files);
 }
 
 }  // namespace
@@ -115,6 +127,7 @@ Command AddLedger(CLI::App& root) {
   AddText(*app, "--shard", arguments->shard);
   AddTime(*app, "--untraced", arguments->untraced_ns);
   AddAccepted(*app, "--accepted", arguments->accepted);
+  AddGates(*app, arguments->fail_if);
   AddWhole(*app, "--top", 1, 1'000'000, arguments->top);
   return {app, [arguments] { return Run(*arguments); }};
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/ledger_output.h"
 
+#include <algorithm>
+
 #include "cli/load_ledgers.h"
 #include "cli/one_trace.h"
 #include "ledger/rank_set.h"
@@ -19,29 +21,37 @@ ReportForms FormsOf(const LedgerResult& ledger, int64_t top) {
           [&ledger] { return LedgerTsv(ledger); }};
 }
 
+int CodeOf(const LedgerOutput& output, const LedgerResult& ledger) {
+  return std::max(
+      GateCode(FailedGates(output.gates, ledger)),
+      ExitCode(output.common, ledger.source.counters, ledger.capture_checks));
+}
+
 }  // namespace
 
 const std::vector<Format> kLedgerFormats = {Format::kTerminal,
                                             Format::kMarkdown, Format::kJson,
                                             Format::kTsv, Format::kLedger};
 
-int WriteLedger(Outputs& outputs, const CommonOptions& common,
-                const LedgerResult& ledger, int64_t top) {
-  WriteReport(outputs, FormsOf(ledger, top));
-  return ExitCode(common, ledger.source.counters, ledger.capture_checks);
+int WriteLedger(Outputs& outputs, const LedgerOutput& output,
+                const LedgerResult& ledger) {
+  WriteReport(outputs, FormsOf(ledger, output.top));
+  return CodeOf(output, ledger);
 }
 
-int WriteLedger(Outputs& outputs, const CommonOptions& common,
-                const LedgerPart& part, bool from_files, int64_t top) {
+int WriteLedger(Outputs& outputs, const LedgerOutput& output,
+                const LedgerPart& part, bool from_files) {
   LedgerResult ledger;
-  if ((outputs.WantsReport() || common.strict) && !part.ranks.empty()) {
+  const bool needed =
+      outputs.WantsReport() || output.common.strict || !output.gates.empty();
+  if (needed && !part.ranks.empty()) {
     ledger =
         from_files ? JoinLedger(part) : JoinRanks(part.ranks, part.set.label);
   }
-  ReportForms forms = FormsOf(ledger, top);
+  ReportForms forms = FormsOf(ledger, output.top);
   forms.ledger = [&](const TextSink& sink) { WriteLedgerFile(part, sink); };
   WriteReport(outputs, forms);
-  return ExitCode(common, ledger.source.counters, ledger.capture_checks);
+  return CodeOf(output, ledger);
 }
 
 }  // namespace inferdiff

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cli/gates.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "ledger/ledger_file.h"
@@ -14,11 +15,17 @@ namespace inferdiff {
 /// All of them, terminal first.
 extern const std::vector<Format> kLedgerFormats;
 
-/// The exit code. `top`: kernels and families to list.
-int WriteLedger(Outputs& outputs, const CommonOptions& common,
-                const LedgerResult& ledger, int64_t top);
+struct LedgerOutput {
+  const CommonOptions& common;
+  int64_t top = 10;              // kernels and families to list
+  std::vector<Gate> gates = {};  // none for a part
+};
+
+/// The exit code.
+int WriteLedger(Outputs& outputs, const LedgerOutput& output,
+                const LedgerResult& ledger);
 /// The same, and ledger files. The part is the whole where a report is wanted.
-int WriteLedger(Outputs& outputs, const CommonOptions& common,
-                const LedgerPart& part, bool from_files, int64_t top);
+int WriteLedger(Outputs& outputs, const LedgerOutput& output,
+                const LedgerPart& part, bool from_files);
 
 }  // namespace inferdiff

@@ -48,8 +48,9 @@ Nsight Systems (.sqlite), rocprofv3 (.csv, .json, .db), rocprof (.csv, .json) or
 RPD (.rpd); .gz and .zst too. compare and ledger take all ranks as well: files,
 a folder, or a pattern such as 'run/*TP-*'; the others choose one by --rank.
 LEDGER is what `inferdiff ledger -o FILE.ledger` wrote; compare takes it, too.
-Exit status: 0 done, 1 a check that was asked for failed (--strict), 2 the
-input or the command line cannot be used, 70 a bug of inferdiff.
+Exit status: 0 done, 1 a check that was asked for failed (--fail-if,
+--strict), 2 the input or the command line cannot be used, 70 a bug of
+inferdiff.
 )";
 
 void PrintError(const InputError& error) {

@@ -45,7 +45,8 @@ int Run(const MergeArguments& arguments) {
               "`inferdiff ledger TRACE...` takes traces");
   }
   outputs.RefuseInputs(inputs);
-  return WriteLedger(outputs, common, ReadLedgers(inputs), true, arguments.top);
+  return WriteLedger(outputs, {common, arguments.top}, ReadLedgers(inputs),
+                     true);
 }
 
 }  // namespace

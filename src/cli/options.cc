@@ -174,6 +174,10 @@ void AddOutputs(CLI::App& app, std::vector<std::string>& target) {
   app.add_option("-o,--output", target)->allow_extra_args(false);
 }
 
+void AddGates(CLI::App& app, std::vector<std::string>& target) {
+  app.add_option("--fail-if", target)->allow_extra_args(false);
+}
+
 void AddReadOptions(CLI::App& app, CommonOptions& options) {
   AddText(app, "--rules", options.rules_path);
   app.add_option_function<std::string>(

@@ -66,6 +66,8 @@ void AddText(CLI::App& app, const std::string& name, std::string& target);
 void AddFlag(CLI::App& app, const std::string& name, bool& target);
 /// -o, --output: may be repeated.
 void AddOutputs(CLI::App& app, std::vector<std::string>& target);
+/// --fail-if: may be repeated; ParseGate reads them.
+void AddGates(CLI::App& app, std::vector<std::string>& target);
 /// A whole number from `least` to `most`.
 void AddWhole(CLI::App& app, const std::string& name, int64_t least,
               int64_t most, int64_t& target);
