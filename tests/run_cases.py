@@ -356,20 +356,34 @@ def strip_blank(lines):
     return lines[:end]
 
 
-def run_case(case, binary, traces, update):
-    """Runs a case; the report of what differs, empty where nothing does."""
-    report = []
+def traces_folder():
+    return pathlib.Path(os.environ.get("INFERDIFF_TRACES")
+                        or REPO.parent / "shared/traces").resolve()
+
+
+def environment(binary):
     env = dict(os.environ, TZ="UTC",
                PATH=f"{binary.parent}{os.pathsep}{os.environ['PATH']}")
     for name in ("NO_COLOR", "COLUMNS"):
         env.pop(name, None)
+    return env
+
+
+def prepare(case, folder, traces):
+    (folder / "repo").symlink_to(REPO)
+    (folder / "traces").symlink_to(traces)
+    for spec in case.files:
+        write_input(folder, spec)
+
+
+def run_case(case, binary, traces, update):
+    """Runs a case; the report of what differs, empty where nothing does."""
+    report = []
+    env = environment(binary)
     output = list(case.head)
     with tempfile.TemporaryDirectory(prefix="inferdiff-case-") as name:
         folder = pathlib.Path(name)
-        (folder / "repo").symlink_to(REPO)
-        (folder / "traces").symlink_to(traces)
-        for spec in case.files:
-            write_input(folder, spec)
+        prepare(case, folder, traces)
         for command in case.commands:
             actual = render(*run_command(command.line, folder, env))
             expected = strip_blank(command.expected)
@@ -423,8 +437,7 @@ def main():
     binary = args.bin.resolve()
     if not os.access(binary, os.X_OK):
         parser.error(f"{args.bin} is not a program: build first, or --bin")
-    traces = pathlib.Path(os.environ.get("INFERDIFF_TRACES")
-                          or REPO.parent / "shared/traces").resolve()
+    traces = traces_folder()
     counts = dict.fromkeys(["passed", "failed", "skipped", "updated"], 0)
     for path in args.paths:
         found = sorted(path.rglob("*.case")) if path.is_dir() else [path]
