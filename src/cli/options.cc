@@ -213,6 +213,7 @@ void AddPerSide(CLI::App& app, const std::string& name, const std::string& form,
                 const std::string& what,
                 const std::function<bool(Side, std::string_view)>& take) {
   app.add_option_function<std::string>(name, [=](const std::string& text) {
+    bool given_a = false, given_b = false;
     for (size_t at = 0; at <= text.size();) {
       const size_t end = std::min(text.find(',', at), text.size());
       const std::string_view one = std::string_view(text).substr(at, end - at);
@@ -222,6 +223,10 @@ void AddPerSide(CLI::App& app, const std::string& name, const std::string& form,
                               form, Printable(text)),
                   what);
       }
+      if (std::exchange(a ? given_a : given_b, true))
+        FailUsage(fmt::format("{} names {} twice: '{}'", name, a ? 'A' : 'B',
+                              Printable(text)),
+                  "give each side once");
       at = end + 1;
     }
   });

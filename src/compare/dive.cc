@@ -21,6 +21,8 @@ bool Contains(const CategoryGroup& group, Category category) {
 /// One sentence on how a side does the category's work: fused or separate.
 std::string HowDone(const SideView& side, const SideAmounts& whole,
                     const std::vector<FamilyAmounts>& kernels) {
+  if (kernels.empty() && side.ledger.published)
+    return fmt::format("{} is a table: it tells no kernels.", side.name());
   if (kernels.empty())
     return fmt::format("{} runs nothing of it.", side.name());
   const Rational count = side.totals.PerStep(whole.count);

@@ -127,10 +127,15 @@ std::optional<Contribution> ContributionOf(const CompareResult& result,
   const SideTotals& a = result.causes.a_base;
   const SideTotals& b = result.causes.b_base;
   if (part.id == "idle") {
+    // As FindCauses has it: by ledgers alone, what another layout changes in
+    // it is the profiler's.
+    const bool serial = result.causes.untraced;
+    const SideTotals& idle_a = serial ? a : result.a_totals;
+    const SideTotals& idle_b = serial ? b : result.b_totals;
     return Contribution{"is idle",
                         result.gap.has_replays ? " outside replays" : "",
-                        Duration(a.PerStep(a.idle_outside_ns)),
-                        Duration(b.PerStep(b.idle_outside_ns))};
+                        Duration(idle_a.PerStep(idle_a.idle_outside_ns)),
+                        Duration(idle_b.PerStep(idle_b.idle_outside_ns))};
   }
   if (part.id == "rank_wait")
     return Contribution{"waits", " for other ranks", WaitText(a), WaitText(b)};
@@ -236,8 +241,10 @@ void AddContributor(const CompareResult& result,
   const Rational delta = Oriented(gap, part.delta);
   const bool slower_has_more = delta.num > 0;
   // Measured overlap has a finding of its own.
-  const auto layout = [](const std::optional<LedgerResult>& serial) {
-    return serial ? " without its side streams" : "";
+  const auto layout = [&](const std::optional<LedgerResult>& serial) {
+    return serial && (part.id != "idle" || result.causes.untraced)
+               ? " without its side streams"
+               : "";
   };
   const std::string figures =
       fmt::format("{} on A{}, {} on B{}", of.a, layout(result.serial_a), of.b,

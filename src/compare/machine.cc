@@ -89,10 +89,17 @@ int64_t TensorParallel(const std::vector<SetupRow>& setup, Side side,
                        const LedgerResult& ledger, const MachineInput& input,
                        std::vector<std::string>* assumptions) {
   constexpr int64_t kMost = 65536;
-  if (input.tensor_parallel) return *input.tensor_parallel;
-  if (const auto stated = NumberOf(FactOf(setup, kFactTp, side)))
-    return std::min(*stated, kMost);
+  const auto stated = NumberOf(FactOf(setup, kFactTp, side));
   const auto world = ledger.source.info.world_size;
+  if (const auto given = input.tensor_parallel) {
+    const auto told = stated ? stated : world;
+    if (told && *told != *given)
+      assumptions->push_back(
+          fmt::format("--tp {} stands in place of the {} that its {} says",
+                      *given, *told, stated ? "set-up" : "trace's world"));
+    return *given;
+  }
+  if (stated) return std::min(*stated, kMost);
   if (!world || *world < 1) {
     assumptions->push_back(
         "one rank is taken to hold the whole model: nothing says how it is "

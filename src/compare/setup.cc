@@ -5,20 +5,17 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/number.h"
 #include "base/text.h"
 #include "compare/sentences.h"
 #include "compare/side.h"
-#include "ledger/capture_run.h"
 
 namespace inferdiff {
 namespace {
 
-constexpr std::string_view kWorldSize = "world size";
-constexpr std::string_view kGraphMode = "graph mode";
-constexpr std::string_view kEager = "eager";
+constexpr std::string_view kCycle = "cycle";
+constexpr std::string_view kDepth = "attention blocks";
 
 std::string FactOf(const SetupFacts& facts, std::string_view field) {
   for (const auto& [name, value] : facts) {
@@ -59,6 +56,30 @@ std::string ContextText(const StepGroup& group) {
 
 std::string KindText(StepKind kind) {
   return kind == StepKind::kUnknown ? std::string() : std::string(IdOf(kind));
+}
+
+bool Drafts(const LedgerResult& ledger) {
+  return KindOf(ledger.cycles) == CycleKind::kSpeculative;
+}
+
+/// "5 drafts and verification"; empty where cycles are not told.
+std::string CycleText(const LedgerResult& ledger) {
+  const Cycles& cycles = ledger.cycles;
+  if (!AreCycles(cycles)) return {};
+  if (!Drafts(ledger)) return "one pass";
+  if (cycles.most_drafts == 0) return "verification alone";
+  return fmt::format("{} and verification",
+                     cycles.least_drafts == cycles.most_drafts
+                         ? Plural(cycles.most_drafts, "draft")
+                         : fmt::format("{} to {} drafts", cycles.least_drafts,
+                                       cycles.most_drafts));
+}
+
+/// Of the pass that is not drafted.
+std::string DepthText(const LedgerResult& ledger) {
+  const int64_t depth = ledger.cycles.verify_depth;
+  return AreCycles(ledger.cycles) && depth > 0 ? std::to_string(depth)
+                                               : std::string();
 }
 
 std::string GraphMode(const LedgerResult& ledger) {
@@ -167,6 +188,21 @@ void AddWork(TableBuilder* table) {
   });
 }
 
+/// What the operations themselves tell of the work. Where a side does not tell
+/// it, there is no row: its markers may.
+void AddCycles(TableBuilder* table) {
+  const LedgerResult &a = table->a().ledger, &b = table->b().ledger;
+  if (!AreCycles(a.cycles) || !AreCycles(b.cycles)) return;
+  // A cycle that drafts yields several tokens, one that does not yields one.
+  table->Add(
+      kCycle,
+      Drafts(a) == Drafts(b) ? RowRole::kReservation : RowRole::kRequired,
+      [](const SideTexts& side) { return CycleText(side.ledger); });
+  if (!DepthText(a).empty() && !DepthText(b).empty())
+    table->Add(kDepth, RowRole::kReservation,
+               [](const SideTexts& side) { return DepthText(side.ledger); });
+}
+
 void AddSoftware(TableBuilder* table) {
   SetupRow& framework =
       table->Add(kFactFramework, RowRole::kReservation,
@@ -199,101 +235,6 @@ void AddEvidence(TableBuilder* table) {
   table->Add("step evidence", RowRole::kShown, [](const SideTexts& side) {
     return side.ledger.published ? "" : IdOf(side.ledger.steps.evidence);
   });
-}
-
-std::string Difference(const SetupRow& row) {
-  return fmt::format("{}: {} on A, {} on B", row.field, row.a, row.b);
-}
-
-/// One model, but not the same checkpoint: "R1" and "R1-FP8".
-bool PrecisionDiffers(const SetupRow& row) {
-  return row.field == kFactModel && row.same && *row.same &&
-         Lower(row.a) != Lower(row.b);
-}
-
-/// A row's number on one side.
-std::optional<int64_t> NumberOf(const std::vector<SetupRow>& setup,
-                                std::string_view field,
-                                std::string SetupRow::*side) {
-  for (const SetupRow& row : setup) {
-    if (row.field != field) continue;
-    const std::string& text = row.*side;
-    int64_t number = 0;
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) return number;
-  }
-  return {};
-}
-
-/// What a set-up file says and the trace beside it denies: the file may be of
-/// another run.
-void AddContradictions(const std::vector<SetupRow>& setup,
-                       std::string SetupRow::*side, std::string_view name,
-                       std::vector<std::string>* reasons) {
-  const auto world = NumberOf(setup, kWorldSize, side);
-  const auto tensor = NumberOf(setup, kFactTp, side);
-  const int64_t pipeline = NumberOf(setup, kFactPp, side).value_or(1);
-  // The ranks of one engine are the stages times the shards of each.
-  if (world && tensor && pipeline > 0 &&
-      (*world % pipeline != 0 || *world / pipeline != *tensor)) {
-    reasons->push_back(fmt::format(
-        "the set-up file of {} does not fit its trace: tensor parallel {}, "
-        "pipeline parallel {}, but world size {}",
-        name, *tensor, pipeline, *world));
-  }
-  std::string mode, graphs;
-  for (const SetupRow& row : setup) {
-    if (row.field == kGraphMode) mode = row.*side;
-    if (row.field == kFactGraphs) graphs = row.*side;
-  }
-  if (graphs == kGraphsDisabled && !mode.empty() && mode != kEager) {
-    reasons->push_back(fmt::format(
-        "the set-up file of {} does not fit its trace: CUDA graphs disabled, "
-        "but {}",
-        name, mode));
-  }
-}
-
-std::string WhyNoWall(Basis basis) {
-  return basis == Basis::kReplaySpan
-             ? "a side has one step and nothing after it, so the wall time of "
-               "a step is unknown: graph replay spans are compared"
-             : "a side has one step and nothing after it, so the wall time of "
-               "a step is unknown: spans from a step's first op to its last "
-               "are compared";
-}
-
-/// Where only one side has collectives, the model is split differently, even
-/// if the traces state nothing of it.
-std::string OneSidedCollectives(const LedgerResult& a, const LedgerResult& b) {
-  const auto ops = [](const LedgerResult& ledger) {
-    return ledger.categories[static_cast<size_t>(Category::kCommunication)]
-        .count;
-  };
-  // What a table has no row for it may have all the same.
-  if (a.published || b.published) return {};
-  if ((ops(a) == 0) == (ops(b) == 0)) return {};
-  const bool on_a = ops(a) > 0;
-  const LedgerResult& with = on_a ? a : b;
-  return fmt::format("communication operations: {} a step on {}, none on {}",
-                     Decimal({ops(with), with.used_steps}, 0), on_a ? "A" : "B",
-                     on_a ? "B" : "A");
-}
-
-/// Returns whether a capture is of no use.
-bool AddCaptureReasons(const LedgerResult& a, const LedgerResult& b,
-                       std::vector<std::string>* reasons) {
-  bool refused = false;
-  for (const auto& [name, ledger] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
-    for (const CaptureCheck& check : ledger->capture_checks) {
-      if (check.weight == Weight::kNote) continue;
-      refused |= check.weight == Weight::kRefusal;
-      reasons->push_back(
-          fmt::format("{}'s capture: {}", name, TitleOf(check.kind)));
-    }
-  }
-  return refused;
 }
 
 }  // namespace
@@ -337,51 +278,10 @@ std::vector<SetupRow> SetupTable(const LedgerResult& a,
       "context", RowRole::kRequired,
       [](const SideTexts& side) { return ContextText(side.group()); });
   if (context.same) context.same = !ContextsDiffer(GroupOf(a), GroupOf(b));
+  AddCycles(&table);
   AddSoftware(&table);
   AddEvidence(&table);
   return table.Take();
-}
-
-ComparableResult Judge(const std::vector<SetupRow>& setup,
-                       const LedgerResult& a, const LedgerResult& b,
-                       Basis basis) {
-  ComparableResult result;
-  bool impossible = false;
-  for (const auto& [name, ledger] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
-    if (ledger->used_steps > 0) continue;
-    impossible = true;
-    result.reasons.push_back(fmt::format("{} has no step to compare", name));
-  }
-  for (const auto& [name, ledger] : {std::pair{"A", &a}, std::pair{"B", &b}}) {
-    if (!IsCaptureRun(*ledger)) continue;
-    impossible = true;
-    result.reasons.push_back(fmt::format("{} is no inference: the run {}", name,
-                                         CaptureRunText(*ledger)));
-  }
-  impossible |= AddCaptureReasons(a, b, &result.reasons);
-  for (const RowRole role : {RowRole::kRequired, RowRole::kReservation}) {
-    for (const SetupRow& row : setup) {
-      if (row.role != role) continue;
-      if (!row.same) result.unknown.push_back(row.field);
-      if (PrecisionDiffers(row))
-        result.reasons.push_back("checkpoints of one " + Difference(row));
-      if (!row.same || *row.same) continue;
-      impossible = impossible || role == RowRole::kRequired;
-      result.reasons.push_back(Difference(row));
-    }
-  }
-  AddContradictions(setup, &SetupRow::a, "A", &result.reasons);
-  AddContradictions(setup, &SetupRow::b, "B", &result.reasons);
-  if (!impossible) {
-    if (std::string split = OneSidedCollectives(a, b); !split.empty())
-      result.reasons.push_back(std::move(split));
-    if (basis != Basis::kWall) result.reasons.push_back(WhyNoWall(basis));
-  }
-  if (impossible)
-    result.verdict = Comparability::kNo;
-  else if (!result.reasons.empty() || !result.unknown.empty())
-    result.verdict = Comparability::kWithReservations;
-  return result;
 }
 
 }  // namespace inferdiff

@@ -196,12 +196,15 @@ void FindFusion(const CompareResult& result,
   Finding& finding = out->Add(
       "fusion",
       fmt::format("{} does in {} operations a step what {} does in {}: {}. "
-                  "Their work differs by {}, and the gaps between replayed "
-                  "operations by {}.",
+                  "Their work differs by {}{}.",
                   NameOf(gap.slower), CountText(OpsOf(result, gap.slower)),
                   NameOf(Other(gap.slower)),
                   CountText(OpsOf(result, Other(gap.slower))), groups,
-                  SignedDuration(work), SignedDuration(gaps)));
+                  SignedDuration(work),
+                  gaps.num == 0
+                      ? std::string()
+                      : ", and the gaps between replayed operations by " +
+                            SignedDuration(gaps)));
   finding.prize = prize;
   AddChains(result, excesses, &finding);
   finding.advice =

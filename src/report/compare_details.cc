@@ -218,8 +218,15 @@ Table StepTable(const CompareResult& result) {
     table.Add(std::move(cells));
   };
   for (const StepQuantity& quantity : kStepQuantities) {
-    add(quantity.title, a.*quantity.stat, b.*quantity.stat,
-        means_a.Text(quantity), means_b.Text(quantity), time);
+    // A side without replays has no span of one.
+    Stat of_a = a.*quantity.stat, of_b = b.*quantity.stat;
+    if (quantity.stat == &PerStep::replay_span) {
+      if (of_a.total == 0) of_a = {};
+      if (of_b.total == 0) of_b = {};
+    }
+    add(quantity.title, of_a, of_b,
+        of_a.n > 0 ? means_a.Text(quantity) : std::string(kDash),
+        of_b.n > 0 ? means_b.Text(quantity) : std::string(kDash), time);
   }
   const auto count = [](const Stat& stat) {
     return stat.n > 0 ? CountText(stat.mean()) : std::string(kDash);

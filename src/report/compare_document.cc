@@ -134,6 +134,14 @@ Section Waterfall(const CompareResult& result) {
         "bound.");
   }
   if (result.causes.untraced) {
+    if (std::any_of(result.causes.parts.begin(), result.causes.parts.end(),
+                    [](const GapPart& part) {
+                      return part.id == "untraced" && part.delta.num != 0;
+                    }))
+      section.after.push_back(
+          "Not in the ledgers: what the times without the profiler make of "
+          "the gap, less what the ledgers do. A profiler adds to one side "
+          "more than to the other, most to idle time and to small kernels.");
     section.after.push_back(
         "Scaled: each side's time without the profiler, shared out as its "
         "ledger has it (estimate).");
@@ -211,15 +219,25 @@ Section Families(const CompareResult& result, Side side,
   return section;
 }
 
+/// "7 %", "<1 %". Of a whole part of the gap, as the waterfall has it: there
+/// the last digits are rounded so that they add up.
+std::string ShareOfGap(const CompareResult& result, Rational time) {
+  for (const GapPart& part : result.causes.parts)
+    if (Magnitude(part.delta) == time)
+      return fmt::format("{} %", std::abs(part.percent));
+  const Rational whole = Magnitude(result.causes.total);
+  const std::string percent = Percent(time, whole, 0);
+  return (percent == "0" ? "<1" : percent) + " %";
+}
+
 /// "2.73 ms a step, 60 % of the gap: ... Try: ..."
 std::string StartText(const CompareResult& result, const Finding& finding) {
   std::string head;
   if (const auto& gain = finding.prize ? finding.prize : finding.bound) {
     head = fmt::format("{}{} a step", finding.prize ? "" : "\u2264 ",
                        Duration(*gain));
-    const Rational whole = Magnitude(result.causes.total);
-    if (whole.num > 0)
-      head += fmt::format(", {} of the gap", Percent(*gain, whole, 0) + " %");
+    if (result.causes.total.num != 0)
+      head += fmt::format(", {} of the gap", ShareOfGap(result, *gain));
     head += fmt::format(" ({})", IdOf(finding.how));
   } else {
     return fmt::format("To keep: {}", finding.text);
@@ -230,11 +248,10 @@ std::string StartText(const CompareResult& result, const Finding& finding) {
 /// "· 281 µs, 26 % of the gap: input_norm ..."
 void AddDetails(const CompareResult& result, const Finding& finding,
                 std::vector<std::string>* lines) {
-  const Rational whole = Magnitude(result.causes.total);
   for (const FindingDetail& detail : finding.details) {
     std::string share;
-    if (whole.num > 0)
-      share = fmt::format(", {} %", Percent(detail.part, whole, 0));
+    if (result.causes.total.num != 0)
+      share = ", " + ShareOfGap(result, detail.part);
     lines->push_back(fmt::format("{}{}{}: {}", kDetailMark,
                                  Duration(detail.part), share, detail.text));
   }
@@ -318,8 +335,8 @@ Document CompareDocument(const CompareResult& result) {
     add(Starts(result));
     add(CausesSection(result));
     add(Sentences(result, FindingKind::kResult, "Key findings"));
-    if (auto section = CycleSection(result)) add(*std::move(section));
   }
+  if (auto section = CycleSection(result)) add(*std::move(section));
   for (Section& section : MachineSections(result)) add(std::move(section));
   add(Categories(result));
   if (result.dive) {

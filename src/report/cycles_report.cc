@@ -86,7 +86,8 @@ std::string_view ReasonText(CycleKind kind) {
     case CycleKind::kNotDecode:
       return "the steps are neither decode nor verification";
     case CycleKind::kNoPass:
-      return "no pass of a model is told in the steps: attention or a GEMM";
+      return "no pass of a model is told in the steps: no attention, and no "
+             "marker that says decode";
     case CycleKind::kSeveral:
       return "a step has several passes of about one size, and which of them "
              "verifies is not told";
@@ -234,28 +235,31 @@ std::vector<Rational> Deltas(const Cycles& a, const Cycles& b) {
   return deltas;
 }
 
-Table TableOf(const Cycles& a, const Cycles& b) {
+Table TableOf(const CompareResult& result) {
+  const Cycles &a = result.a.cycles, &b = result.b.cycles;
   const SideColumns of_a(a), of_b(b);
-  const bool both = of_a.known && of_b.known;
+  const bool fair = result.comparable.verdict != Comparability::kNo;
+  const bool both = of_a.known && of_b.known && fair;
   PrintedColumn deltas;
   if (both) deltas = AddingColumn(Deltas(a, b), kDecimals, 1000, Sign::kAlways);
   Table table;
-  table.columns = {{"A cycle", Align::kLeft},
-                   {"A \u00b5s"},
-                   {"%"},
-                   {"B \u00b5s"},
-                   {"%"},
-                   {"B \u2212 A"}};
+  table.columns = {
+      {"A cycle", Align::kLeft}, {"A \u00b5s"}, {"%"}, {"B \u00b5s"}, {"%"}};
+  if (fair) table.columns.push_back({"B \u2212 A"});
   const bool plain = (!of_a.known || IsPlain(a)) && (!of_b.known || IsPlain(b));
   const std::vector<PartLine> lines = LinesOf(a, plain);
   for (size_t i = 0; i < lines.size(); ++i) {
     if (IsEmpty(i, a) && IsEmpty(i, b)) continue;
-    table.Add({lines[i].title, of_a.Time(i), of_a.Share(i), of_b.Time(i),
-               of_b.Share(i), both ? deltas.parts[i] : ""});
+    std::vector<Cell> cells = {lines[i].title, of_a.Time(i), of_a.Share(i),
+                               of_b.Time(i), of_b.Share(i)};
+    if (fair) cells.emplace_back(both ? deltas.parts[i] : "");
+    table.Add(std::move(cells));
   }
-  table.AddTotal({"cycle", of_a.Total(), of_a.known ? of_a.shares.total : "",
-                  of_b.Total(), of_b.known ? of_b.shares.total : "",
-                  both ? deltas.total : ""});
+  std::vector<Cell> total = {"cycle", of_a.Total(),
+                             of_a.known ? of_a.shares.total : "", of_b.Total(),
+                             of_b.known ? of_b.shares.total : ""};
+  if (fair) total.emplace_back(both ? deltas.total : "");
+  table.AddTotal(std::move(total));
   return table;
 }
 
@@ -285,7 +289,7 @@ std::optional<Section> CycleSection(const CompareResult& result) {
   if (!AreCycles(a) && !AreCycles(b)) return std::nullopt;
   Section section;
   section.title = "Cycles";
-  section.table = TableOf(a, b);
+  section.table = TableOf(result);
   for (const Side side : {Side::kA, Side::kB}) {
     const LedgerResult& ledger = side == Side::kA ? result.a : result.b;
     std::string text = HowText(ledger.cycles);

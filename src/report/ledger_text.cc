@@ -132,7 +132,8 @@ std::string TokenText(const LedgerResult& ledger) {
       shape.kind == StepKind::kVerify ? "verified token" : "token";
   const auto one = PerToken(ledger.per_step.wall, *tokens, 1);
   if (!one) return "";
-  std::string text = fmt::format("{} a {}", Duration(*one), noun);
+  std::string text =
+      fmt::format("Derived from the mean wall: {} a {}", Duration(*one), noun);
   if (*tokens > 1)  // not what one sequence waits for its next token
     text += fmt::format(", spread over the {} of a step", Grouped(*tokens));
   const int64_t gpus = ledger.source.info.world_size.value_or(1);
@@ -163,8 +164,7 @@ Section VerdictSection(const LedgerResult& ledger) {
     section.after.push_back(BusyText(ledger));
   else if (ledger.per_step.span.total > 0)
     section.after.push_back(SpanBusyText(ledger));
-  for (std::string text :
-       {WaitText(ledger), MostText(ledger), TokenText(ledger)})
+  for (std::string text : {WaitText(ledger), MostText(ledger)})
     if (!text.empty()) section.after.push_back(std::move(text));
   return section;
 }
@@ -180,6 +180,15 @@ std::string TitleWithTop(std::string_view what, size_t shown, size_t all) {
              : fmt::format("{}, by attributed time", what);
 }
 
+// Derived, so beside the step's times and not in front of them.
+Section QuantitySection(const LedgerResult& ledger) {
+  Section section{.title = fmt::format("A step in {}", StepUnit(ledger).name),
+                  .table = QuantityTable(ledger)};
+  if (std::string text = TokenText(ledger); !text.empty())
+    section.after.push_back(std::move(text));
+  return section;
+}
+
 // The tables, where there is a used step to fill them.
 void AddAccount(const LedgerResult& ledger, size_t top,
                 std::vector<Section>& sections) {
@@ -188,9 +197,7 @@ void AddAccount(const LedgerResult& ledger, size_t top,
                             Duration(PerUsedStep(ledger, WholeOf(ledger))),
                             WallKnown(ledger) ? "a step" : "GPU work"),
        .table = CategoryTable(ledger)});
-  sections.push_back(
-      {.title = fmt::format("A step in {}", StepUnit(ledger).name),
-       .table = QuantityTable(ledger)});
+  sections.push_back(QuantitySection(ledger));
   if (auto section = CycleSection(ledger))
     sections.push_back(*std::move(section));
   for (Section& section : RoleSections(ledger.layers))

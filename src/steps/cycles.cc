@@ -2,7 +2,11 @@
 #include "steps/cycles.h"
 
 #include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
 
+#include "base/text.h"
 #include "steps/segment_ops.h"
 
 namespace inferdiff {
@@ -10,6 +14,13 @@ namespace {
 
 bool IsGemm(Category category) {
   return category == Category::kDenseGemm || category == Category::kMoeGemm;
+}
+
+/// By name: "flash_bwd_kernel", "batch_norm_backward", "bwd_kernel_dq".
+bool IsBackward(std::string_view name) {
+  const std::string lower = Lower(name);
+  return lower.find("bwd") != std::string::npos ||
+         lower.find("backward") != std::string::npos;
 }
 
 /// Picks tokens, or builds, checks or accepts drafts.
@@ -190,15 +201,29 @@ class CycleFinder {
     });
   }
 
+  /// Whether the step at hand holds kernels of a backward pass.
+  bool Trains() {
+    return std::any_of(order_.begin(), order_.end(), [&](uint32_t op) {
+      const NameId name = in_.trace.ops.name[op];
+      if (name >= backward_.size()) backward_.resize(name + 1);
+      if (!backward_[name])
+        backward_[name] = IsBackward((*in_.trace.names)[name]);
+      return *backward_[name];
+    });
+  }
+
   StepCycle Judge(uint32_t step) {
     const StepKind kind = steps_.steps[step].shape.kind;
     StepCycle out;
-    if (kind != StepKind::kUnknown && kind != StepKind::kDecode &&
-        kind != StepKind::kVerify) {
+    if ((kind != StepKind::kUnknown && kind != StepKind::kDecode &&
+         kind != StepKind::kVerify) ||
+        (kind == StepKind::kUnknown && Trains())) {
       out.kind = CycleKind::kNotDecode;
       return out;
     }
     main_ = SIZE_MAX;
+    // GEMMs alone may be any program's: something has to say that it decodes.
+    if (!attention_known_ && kind == StepKind::kUnknown) return out;
     for (size_t p = 0; p < passes_.size(); ++p)
       if (!passes_[p].marked &&
           (main_ == SIZE_MAX || passes_[p].depth > passes_[main_].depth))
@@ -285,6 +310,7 @@ class CycleFinder {
   std::vector<bool> whole_;      // by replay
   std::vector<uint32_t> first_;  // by replay: its first op in the step at hand
   std::vector<uint32_t> key_;    // by op
+  std::vector<std::optional<bool>> backward_;  // by name, as far as asked
   // The step at hand.
   std::vector<uint32_t> order_;
   std::vector<Pass> passes_;

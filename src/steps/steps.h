@@ -112,8 +112,8 @@ inline constexpr size_t kCycleParts = 4;
 enum class CycleKind : uint8_t {
   kPlain,         // one pass, nothing drafted
   kSpeculative,   // drafts and verification, or verification alone
-  kNotDecode,     // its marker says that it is something else
-  kNoPass,        // no attention and no GEMM
+  kNotDecode,     // its marker says so, or kernels of a backward pass do
+  kNoPass,        // no attention, nor a marker of decode and a GEMM
   kSeveral,       // several passes of about one size
   kUntold,        // a smaller pass, and nothing says that it drafts
   kContradicted,  // it seems to draft; its marker says one token a sequence
