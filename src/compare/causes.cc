@@ -141,6 +141,11 @@ void SplitFloors(const CompareResult& result, Causes* causes) {
     causes->by_group.push_back(
         split(group.whole.work, group.whole.a.count, group.whole.b.count));
   }
+  for (const AlignedRow& row : result.alignment.rows) {
+    causes->by_role.push_back(SplitByFloor(
+        {CheckedSub(row.b.attributed_ns, row.a.attributed_ns), 1},
+        {row.a.ops, 1}, {row.b.ops, 1}, *causes->floors.a, *causes->floors.b));
+  }
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 namespace inferdiff {
 
-/// After the gap, its parts and the row groups. Throws ContractError when the
+/// After the gap, its parts, the row groups and the alignment. Throws ContractError when the
 /// parts do not add up to the nanosecond.
 Causes FindCauses(const CompareResult& result, const CompareOptions& options);
 

@@ -138,11 +138,11 @@ CompareResult Compare(LedgerResult a, const SetupFacts& facts_a, LedgerResult b,
   CompareRows(&result);
   result.gap_parts =
       PartsOf(result.gap, result.groups, result.a_totals, result.b_totals);
+  result.alignment = AlignSteps(result.a, result.b);
   result.causes = FindCauses(result, options);
   result.machine = FindMachine(result, options.machine_a, options.machine_b);
   result.a_families = FamiliesOf(result.a, result.a_totals, nullptr);
   result.b_families = FamiliesOf(result.b, result.b_totals, nullptr);
-  result.alignment = AlignSteps(result.a, result.b);
   result.findings = FindResults(result);
   for (Finding& doubt : FindDoubts(result))
     result.findings.push_back(std::move(doubt));

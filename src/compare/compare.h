@@ -301,6 +301,8 @@ struct Causes {
   FloorSplit work;
   std::vector<FloorSplit>
       by_group;  // by `groups`; the work's idle is not in it
+  /// Of attributed time, by Alignment::rows: of the representative steps.
+  std::vector<FloorSplit> by_role;
 };
 
 struct CompareResult {

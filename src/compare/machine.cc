@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -128,6 +129,25 @@ std::string LayerDoubt(const LedgerResult& ledger, const ModelConfig& model) {
                      model.layers);
 }
 
+/// Tokens that the deepest pass of a step computes.
+std::optional<int64_t> TokensOf(const LedgerResult& ledger,
+                                const StepShape& shape,
+                                std::optional<int64_t> batch,
+                                std::vector<std::string>* notes) {
+  if (shape.tokens || !batch) return shape.tokens;
+  if (shape.kind == StepKind::kDecode) return batch;
+  const int64_t drafts = ledger.cycles.most_drafts;
+  if (KindOf(ledger.cycles) == CycleKind::kSpeculative && drafts > 0) {
+    notes->push_back(fmt::format(
+        "a pass that verifies is taken to have {} tokens a sequence, one more "
+        "than its cycle has passes that draft",
+        drafts + 1));
+    return CheckedMul(*batch, drafts + 1);
+  }
+  notes->push_back("a step is taken to have one new token a sequence");
+  return batch;
+}
+
 void AddWork(const CompareResult& result, Side side, const MachineInput& input,
              MachineSide* out) {
   const LedgerResult& ledger = side == Side::kA ? result.a : result.b;
@@ -135,9 +155,7 @@ void AddWork(const CompareResult& result, Side side, const MachineInput& input,
   StepWork& work = out->work;
   std::vector<std::string>* notes = &out->assumptions;
   work.batch = Known(shape.batch, input.batch, "--batch", notes);
-  work.tokens = shape.tokens ? shape.tokens : work.batch;
-  if (!shape.tokens && work.batch && shape.kind != StepKind::kDecode)
-    notes->push_back("a step is taken to have one new token a sequence");
+  work.tokens = TokensOf(ledger, shape, work.batch, notes);
   work.context = Known(shape.context, input.context, "--context", notes);
   work.tensor_parallel =
       TensorParallel(result.setup, side, ledger, input, notes);

@@ -55,17 +55,44 @@ Cell Difference(int64_t a, int64_t b) {
           b == a ? Tint::kPlain : (b < a ? Tint::kAhead : Tint::kBehind)};
 }
 
+/// What the terms of rows add up to, printed in tenths of a microsecond.
+class FloorCells {
+ public:
+  explicit FloorCells(const Causes& causes) : splits_(causes.by_role) {}
+
+  bool any() const { return !splits_.empty(); }
+  /// Of the rows that `in` picks.
+  template <typename In>
+  void Add(In in, std::vector<Cell>* cells) const {
+    if (!any()) return;
+    for (Rational FloorSplit::*term :
+         {&FloorSplit::count, &FloorSplit::price, &FloorSplit::rest}) {
+      Rational sum{0, 1};
+      for (size_t i = 0; i < splits_.size(); ++i)
+        if (in(i)) sum = sum + splits_[i].*term;
+      cells->emplace_back(SignedDecimal(sum, 1, 1000));
+    }
+  }
+
+ private:
+  const std::vector<FloorSplit>& splits_;
+};
+
+template <typename In>
 void AddSums(const std::string& name, int64_t a, int64_t b, bool total,
-             Table* table) {
+             const FloorCells& floors, In in, Table* table) {
   std::vector<Cell> cells = {name, "",        "",        "",
                              "",   Tenths(a), Tenths(b), Difference(a, b)};
+  floors.Add(in, &cells);
   if (total)
     table->AddTotal(std::move(cells));
   else
     table->Add(std::move(cells));
 }
 
-Table RoleTable(const Alignment& alignment) {
+Table RoleTable(const CompareResult& result) {
+  const Alignment& alignment = result.alignment;
+  const FloorCells floors(result.causes);
   const SideDigits a = DigitsOf(alignment.rows, &AlignedRow::a);
   const SideDigits b = DigitsOf(alignment.rows, &AlignedRow::b);
   Table table;
@@ -77,6 +104,11 @@ Table RoleTable(const Alignment& alignment) {
                    {"a step A"},
                    {"B"},
                    {"B \u2212 A"}};
+  if (floors.any()) {
+    for (const size_t spare : {3, 4}) table.columns[spare].spare = true;
+    for (const char* term : {"count", "price", "rest"})
+      table.columns.push_back({term});
+  }
   for (size_t i = 0; i < alignment.rows.size(); ++i) {
     const AlignedRow& row = alignment.rows[i];
     if (!row.in_layers) continue;
@@ -85,11 +117,15 @@ Table RoleTable(const Alignment& alignment) {
     cells.push_back(Tenths(a.rows[i]));
     cells.push_back(Tenths(b.rows[i]));
     cells.push_back(Difference(a.rows[i], b.rows[i]));
+    floors.Add([&](size_t row_of) { return row_of == i; }, &cells);
     table.Add(std::move(cells));
   }
-  AddSums("all in layers", a.inside, b.inside, true, &table);
+  const auto inside = [&](size_t i) { return alignment.rows[i].in_layers; };
+  AddSums("all in layers", a.inside, b.inside, true, floors, inside, &table);
   if (a.outside != 0 || b.outside != 0)
-    AddSums("outside layers", a.outside, b.outside, false, &table);
+    AddSums(
+        "outside layers", a.outside, b.outside, false, floors,
+        [&](size_t i) { return !inside(i); }, &table);
   return table;
 }
 
@@ -168,7 +204,11 @@ std::vector<Section> AlignmentSections(const CompareResult& result) {
                            a.step, b.step)};
   section.before.push_back(
       fmt::format("A: {}. B: {}.", a.layers.evidence, b.layers.evidence));
-  section.table = RoleTable(alignment);
+  section.table = RoleTable(result);
+  if (!result.causes.by_role.empty())
+    section.after.push_back(
+        "count, price, rest: as in the causes, of the two steps' attributed "
+        "time; each rounded by itself.");
   if (!alignment.doubt.empty()) section.after.push_back(alignment.doubt + ".");
   if (const size_t unsure = Unsure(alignment); unsure > 0)
     section.after.push_back(fmt::format(

@@ -188,6 +188,27 @@ Json FloorJson(const FloorSplit& split) {
           {"rest_ns", JsonRational(split.rest)}};
 }
 
+/// The representative steps by role; they add up to their attributed time.
+Json RolesJson(const CompareResult& result) {
+  const Causes& causes = result.causes;
+  const std::vector<AlignedRow>& rows = result.alignment.rows;
+  Json roles = Json::array();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const AlignedRow& row = rows[i];
+    Json json = {{"role", IdOf(row.role)},
+                 {"in_layers", row.in_layers},
+                 {"a_layers", JsonInt(row.a.layers)},
+                 {"b_layers", JsonInt(row.b.layers)},
+                 {"a_ops", JsonInt(row.a.ops)},
+                 {"b_ops", JsonInt(row.b.ops)},
+                 {"a_ns", JsonInt(row.a.attributed_ns)},
+                 {"b_ns", JsonInt(row.b.attributed_ns)}};
+    if (i < causes.by_role.size()) json.update(FloorJson(causes.by_role[i]));
+    roles.push_back(std::move(json));
+  }
+  return roles;
+}
+
 Json CausesJson(const CompareResult& result) {
   const Causes& causes = result.causes;
   const bool splits = causes.not_separable.empty();
@@ -216,6 +237,7 @@ Json CausesJson(const CompareResult& result) {
     groups.push_back(std::move(group));
   }
   json["groups"] = std::move(groups);
+  json["roles"] = RolesJson(result);
   json["idle"] = Json::array();
   for (const IdlePart& part : causes.idle) {
     json["idle"].push_back({{"id", part.id},
