@@ -14,4 +14,8 @@ InputError::InputError(std::string id_in, std::string file_in,
       fix(std::move(fix_in)),
       where(where_in) {}
 
+void FailUsage(const std::string& what, std::string fix) {
+  throw InputError("usage", "", what, std::move(fix));
+}
+
 }  // namespace inferdiff

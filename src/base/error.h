@@ -30,6 +30,9 @@ struct InputError : std::runtime_error {
   std::optional<InputPosition> where;
 };
 
+/// Throws InputError "usage": what was asked for makes no sense.
+[[noreturn]] void FailUsage(const std::string& what, std::string fix);
+
 /// One of our own invariants does not hold (exit 70). Never thrown for what an
 /// input contains: a wrong table is worse than no table.
 struct ContractError : std::logic_error {

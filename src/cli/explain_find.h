@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/load.h"
+#include "load/load.h"
 #include "report/explain_report.h"
 
 namespace inferdiff {

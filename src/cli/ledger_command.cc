@@ -9,12 +9,13 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/ledger_output.h"
-#include "cli/load_ledgers.h"
-#include "cli/load_set.h"
 #include "cli/one_trace.h"
+#include "cli/passed_over.h"
 #include "cli/progress.h"
 #include "ledger/amount_checks.h"
 #include "ledger/rank_set.h"
+#include "load/load_ledgers.h"
+#include "load/load_set.h"
 
 namespace inferdiff {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "cli/load_ledgers.h"
 #include "cli/one_trace.h"
 #include "ledger/rank_set.h"
+#include "load/load_ledgers.h"
 #include "report/ledger_json.h"
 #include "report/ledger_text.h"
 #include "report/ledger_tsv.h"

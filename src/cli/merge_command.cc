@@ -4,8 +4,8 @@
 
 #include "cli/command.h"
 #include "cli/ledger_output.h"
-#include "cli/load_ledgers.h"
 #include "cli/options.h"
+#include "load/load_ledgers.h"
 
 namespace inferdiff {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
-#include "cli/inputs.h"
 #include "cli/progress.h"
+#include "load/inputs.h"
 
 namespace inferdiff {
 

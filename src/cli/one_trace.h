@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/load.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "load/load.h"
 #include "report/document.h"
 
 namespace CLI {

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/load_results.h"
+#include "load/load_results.h"
 
 namespace inferdiff {
 namespace {
@@ -135,8 +135,8 @@ const std::string_view kLedgerFormatHelp =
                        .tsv .ledger; may be repeated, - is stdout
 )";
 
-void FailUsage(const std::string& what, std::string fix) {
-  throw InputError("usage", "", what, std::move(fix));
+Rules LoadRules(const CommonOptions& options) {
+  return LoadRules(options.rules_path, options.threads);
 }
 
 CLI::App* AddSubcommand(CLI::App& root, const std::string& name,

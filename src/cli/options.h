@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "compare/compare.h"
+#include "load/load.h"
 
 namespace CLI {
 class App;
@@ -27,10 +29,8 @@ struct CommonOptions {
   bool strict = false;
 };
 
-/// Which of a file's traces; what is not named is left to busy time.
-struct DeviceChoice {
-  std::optional<int64_t> device, rank;
-};
+/// Those that the options name; LoadRules of load/load.h.
+Rules LoadRules(const CommonOptions& options);
 
 /// For one side, or for A and B.
 struct SideChoice {
@@ -46,9 +46,6 @@ struct AcceptedTokens {
 /// AddDeviceOptions stands for; with ledger files, too, for AddFormatOptions.
 extern const std::string_view kReadHelp, kFormatHelp, kDeviceHelp,
     kLedgerFormatHelp;
-
-/// Throws InputError "usage".
-[[noreturn]] void FailUsage(const std::string& what, std::string fix);
 
 /// A subcommand whose --help is these pieces, word for word.
 CLI::App* AddSubcommand(CLI::App& root, const std::string& name,

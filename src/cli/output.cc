@@ -18,8 +18,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "cli/inputs.h"
 #include "cli/options.h"
+#include "load/inputs.h"
 
 namespace inferdiff {
 namespace {

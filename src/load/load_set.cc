@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/load_set.h"
+#include "load/load_set.h"
 
 #include <fmt/core.h>
 
@@ -17,9 +17,9 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/load_ledgers.h"
-#include "cli/load_results.h"
 #include "ledger/rank_set.h"
+#include "load/load_ledgers.h"
+#include "load/load_results.h"
 
 namespace inferdiff {
 namespace {

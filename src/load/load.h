@@ -10,12 +10,16 @@
 #include <vector>
 
 #include "classify/classify.h"
-#include "cli/options.h"
 #include "ledger/ledger.h"
 #include "model/trace.h"
 #include "steps/steps.h"
 
 namespace inferdiff {
+
+/// Which of a file's traces; what is not named is left to busy time.
+struct DeviceChoice {
+  std::optional<int64_t> device, rank;
+};
 
 struct LoadOptions {
   unsigned threads = 0;
@@ -39,9 +43,9 @@ struct LoadedTrace {
 /// Made ready by a thread of their own while a trace is read.
 using Rules = std::shared_future<RuleSet>;
 
-/// The built-in rules, behind those of a user's file where a path is given.
+/// The built-in rules, behind those of a user's file where `path` is one.
 /// Throws InputError: "cannot-read", "bad-rules".
-Rules LoadRules(const CommonOptions& options);
+Rules LoadRules(const std::string& path, unsigned threads);
 
 /// Throws InputError: what ReadTrace throws, and "no-device", "no-rank",
 /// "is-ledger".

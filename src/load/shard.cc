@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/shard.h"
+#include "load/shard.h"
 
 #include <fmt/core.h>
 
@@ -8,8 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/error.h"
 #include "base/text.h"
-#include "cli/options.h"
 #include "ledger/ledger_file.h"
 
 namespace inferdiff {

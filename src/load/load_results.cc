@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/load_results.h"
+#include "load/load_results.h"
 
 #include <fmt/core.h>
 
@@ -10,10 +10,9 @@
 #include "base/error.h"
 #include "base/input_file.h"
 #include "base/text.h"
-#include "cli/load.h"
-#include "cli/options.h"
 #include "ledger/ledger_document.h"
 #include "ledger/published_table.h"
+#include "load/load.h"
 
 namespace inferdiff {
 namespace {

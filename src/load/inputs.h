@@ -40,7 +40,7 @@ void KeepRank(InputSet* set, std::optional<int64_t>* rank);
 /// "a-TP-0.json, a-TP-1.json, a-TP-2.json and 5 more"
 std::string NamesOf(const std::vector<InputFileName>& files);
 
-/// Says on stderr which files of folders were passed over, if any.
-void SayPassedOver(const InputSet& set);
+/// A sentence on the files of folders that were passed over, if any.
+std::string PassedOverText(const InputSet& set);
 
 }  // namespace inferdiff

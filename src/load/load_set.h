@@ -13,10 +13,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/inputs.h"
-#include "cli/load.h"
-#include "cli/shard.h"
 #include "ledger/ledger_file.h"
+#include "load/inputs.h"
+#include "load/load.h"
+#include "load/shard.h"
 #include "readers/server_args.h"
 
 namespace inferdiff {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/inputs.h"
+#include "load/inputs.h"
 
 #include <fmt/core.h>
 #include <fnmatch.h>
@@ -15,10 +15,8 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "cli/load.h"
-#include "cli/options.h"
-#include "cli/output.h"
 #include "ledger/ledger_file.h"
+#include "load/load.h"
 #include "readers/file_name.h"
 #include "readers/reader.h"
 #include "readers/rocprof_run.h"
@@ -403,12 +401,12 @@ std::string NamesOf(const std::vector<InputFileName>& files) {
   return ListOfNames(names);
 }
 
-void SayPassedOver(const InputSet& set) {
-  if (set.passed_over.empty()) return;
-  WriteMessage(fmt::format(
-      "inferdiff: {} of the folder passed over, not a rank's trace: {}\n",
+std::string PassedOverText(const InputSet& set) {
+  if (set.passed_over.empty()) return "";
+  return fmt::format(
+      "{} of the folder passed over, not a rank's trace: {}",
       Plural(static_cast<int64_t>(set.passed_over.size()), "file"),
-      ListOfNames(set.passed_over)));
+      ListOfNames(set.passed_over));
 }
 
 }  // namespace inferdiff

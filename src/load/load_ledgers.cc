@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/load_ledgers.h"
+#include "load/load_ledgers.h"
 
 #include <utility>
 #include <vector>

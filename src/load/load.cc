@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/load.h"
+#include "load/load.h"
 
 #include <fmt/core.h>
 
@@ -102,10 +102,9 @@ std::string LabelOf(const std::string& path) {
   return label.empty() ? name : label;
 }
 
-Rules LoadRules(const CommonOptions& options) {
-  const std::string& path = options.rules_path;
+Rules LoadRules(const std::string& path, unsigned threads) {
   if (path.empty()) {
-    const auto when = ThreadCount(options.threads) > 1
+    const auto when = ThreadCount(threads) > 1
                           ? std::launch::async | std::launch::deferred
                           : std::launch::deferred;
     return std::async(when, [] { return RuleSet::Load(); }).share();

@@ -2,8 +2,8 @@
 // Ledger files -> the ledger of their set.
 #pragma once
 
-#include "cli/inputs.h"
 #include "ledger/ledger_file.h"
+#include "load/inputs.h"
 
 namespace inferdiff {
 
