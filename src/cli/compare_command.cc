@@ -129,14 +129,6 @@ const std::string& FirstOf(const SideLoader& side) {
   return side.inputs().files[0].path;
 }
 
-// The set-up files of two sides in one folder would be the same one, and it
-// cannot be known whose it is.
-bool InOneFolder(const std::string& a, const std::string& b) {
-  std::error_code error;
-  return fs::equivalent(fs::absolute(a).parent_path(),
-                        fs::absolute(b).parent_path(), error);
-}
-
 void SayIgnored(const std::string& trace_path) {
   const ServerFacts server = ReadServerArgsBeside(trace_path);
   if (server.facts.empty() && server.problem.empty()) return;
@@ -232,11 +224,7 @@ CompareResult CompareSides(const Sides& sides,
   SayPassedOver(pair.b->inputs());
   const GroupChoice chosen = ChooseGroups(pair.a->steps(), pair.b->steps());
   const std::string first_a = FirstOf(*pair.a);
-  const std::string first_b = FirstOf(*pair.b);
-  // A ledger brings its own.
-  const bool ambiguous = !pair.a->inputs().ledgers &&
-                         !pair.b->inputs().ledgers &&
-                         InOneFolder(first_a, first_b);
+  const bool ambiguous = ShareFolder(*pair.a, *pair.b);
   if (ambiguous) SayIgnored(first_a);
   const SetupFacts facts_a = ambiguous ? SetupFacts() : FactsOf(*pair.a);
   const SetupFacts facts_b = ambiguous ? SetupFacts() : FactsOf(*pair.b);

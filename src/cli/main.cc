@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/version.h"
 #include "cli/command.h"
+#include "cli/manual.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/separator.h"
@@ -106,6 +107,17 @@ int Help(CLI::App& root, const std::vector<std::string>& words) {
   return 0;
 }
 
+/// Those that people type; `man` and `completion` are for packages.
+std::vector<CommandHelp> HelpOf(const CLI::App& root) {
+  std::vector<CommandHelp> commands = {
+      {"", std::string(kHelp), OptionNames(root)}};
+  for (const CLI::App* app : root.get_subcommands(
+           [](const CLI::App* one) { return !one->get_group().empty(); })) {
+    commands.push_back({app->get_name(), app->help(), OptionNames(*app)});
+  }
+  return commands;
+}
+
 int Run(int argc, char** argv) {
   CLI::App root;
   root.formatter_fn([](const CLI::App*, const std::string&,
@@ -119,6 +131,8 @@ int Run(int argc, char** argv) {
       AddKernels(root), AddExplain(root), AddDump(root)};
   std::vector<std::string> help_of;
   const CLI::App* help = AddHelp(root, help_of);
+  const CLI::App* manual = root.add_subcommand("man")->group("");
+  const CLI::App* completion = root.add_subcommand("completion")->group("");
   try {
     Parse(root, argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -148,6 +162,11 @@ int Run(int argc, char** argv) {
   }
   if (const auto extras = root.remaining(); !extras.empty())
     FailUnknown(root, extras);
+  if (manual->parsed() || completion->parsed()) {
+    WriteStdout(manual->parsed() ? ManualPage(HelpOf(root))
+                                 : BashCompletion(HelpOf(root)));
+    return 0;
+  }
   WriteMessage(kHelp);
   return kUnusableInput;
 }

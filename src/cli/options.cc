@@ -49,17 +49,6 @@ std::string Nearest(std::string_view word,
   return nearest;
 }
 
-std::vector<std::string> OptionNames(const CLI::App& app) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames())
-      names.push_back("--" + name);
-    for (const std::string& name : option->get_snames())
-      names.push_back("-" + name);
-  }
-  return names;
-}
-
 std::vector<std::string> SubcommandNames(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* sub :
@@ -134,6 +123,17 @@ const std::string_view kLedgerFormatHelp =
   -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
                        .tsv .ledger; may be repeated, - is stdout
 )";
+
+std::vector<std::string> OptionNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames())
+      names.push_back("--" + name);
+    for (const std::string& name : option->get_snames())
+      names.push_back("-" + name);
+  }
+  return names;
+}
 
 Rules LoadRules(const CommonOptions& options) {
   return LoadRules(options.rules_path, options.threads);

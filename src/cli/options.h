@@ -94,6 +94,9 @@ CategoryGroup CategoryOption(const std::string& id);
 /// The same of a role.
 Role RoleOption(const std::string& id);
 
+/// "--format", "-o": as the parser knows them.
+std::vector<std::string> OptionNames(const CLI::App& app);
+
 /// Turns "--formta" into a usage error that names --format. `app` is the
 /// subcommand, `extras` what it did not understand.
 [[noreturn]] void FailUnknown(const CLI::App& app,

@@ -292,4 +292,13 @@ LedgerResult SideLoader::Account(std::optional<int64_t> group) && {
   return from_files ? JoinLedger(part) : JoinRanks(part.ranks, part.set.label);
 }
 
+bool ShareFolder(const SideLoader& a, const SideLoader& b) {
+  if (a.inputs().ledgers || b.inputs().ledgers) return false;
+  const auto folder = [](const SideLoader& side) {
+    return std::filesystem::absolute(side.inputs().files[0].path).parent_path();
+  };
+  std::error_code error;
+  return std::filesystem::equivalent(folder(a), folder(b), error);
+}
+
 }  // namespace inferdiff

@@ -64,4 +64,8 @@ class SideLoader {
   std::optional<LedgerResult> result_;
 };
 
+/// The set-up files of two sides in one folder would be the same one, and it
+/// cannot be known whose it is. A ledger brings its own.
+bool ShareFolder(const SideLoader& a, const SideLoader& b);
+
 }  // namespace inferdiff
