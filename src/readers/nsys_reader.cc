@@ -168,6 +168,7 @@ NsysReader::Calls NsysReader::ReadCalls() const {
   SqliteRows rows(&database, kCalls,
                   {"start", "end", "globalTid", "correlationId", "nameId"},
                   &calls.counters);
+  calls.rows.reserve(rows.Expected());
   enum class Use : uint8_t { kUnknown, kKept, kNotKept, kCapture };
   std::vector<Use> use_of(strings_.size(), Use::kUnknown);
   rows.ForEach([&] {
@@ -194,6 +195,7 @@ void NsysReader::TakeCalls() {
   if (!calls_.valid()) return;
   const Calls calls = calls_.get();
   counters_->Merge(calls.counters);
+  sink_.ExpectCalls(calls.rows.size());
   for (const CallRow& row : calls.rows) {
     const SqliteStrings::HostCall call = strings_.CallAt(row.text, &sink_);
     const int64_t process = NsysProcessOf(row.thread);
@@ -211,6 +213,7 @@ void NsysReader::TakeCalls() {
 
 template <typename Name>
 void NsysReader::ReadOps(SqliteRows* rows, OpKind kind, const Name& name) {
+  sink_.ExpectOps(rows->Expected());
   rows->ForEach([&] {
     if (!rows->IsInt(kStart) || !rows->IsInt(kEnd)) {
       counters_->Add(Counter::kMissingField);

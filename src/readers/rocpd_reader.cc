@@ -239,6 +239,7 @@ void RocpdRun::ReadDispatches() {
       {"start", "end", "start_id", "end_id", "track_id", "event_id", "pid",
        "tid", "agent_id", "queue_id", "stream_id", "kernel_id"},
       counters_);
+  sink_->ExpectOps(rows.Expected());
   rows.ForEach([&] {
     RocpdPlace place = PlaceOf(rows);
     place.thread = RocpdPlace::kUnknown;

@@ -257,6 +257,7 @@ void RpdReader::ReadOps() {
       database_, "rocpd_op",
       {"gpuId", "queueId", "start", "end", "description_id", "opType_id", "id"},
       counters_);
+  sink_.ExpectOps(rows.Expected());
   rows.ForEach([&] {
     const auto described = strings_.Text(rows.Int(4));
     const auto type = strings_.Text(rows.Int(5));

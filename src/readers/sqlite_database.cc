@@ -260,6 +260,7 @@ SqliteRows::SqliteRows(SqliteDatabase* database, std::string_view table,
     : database_(database), counters_(counters) {
   place_.assign(columns.size(), -1);
   if (!database->HasTable(table)) return;
+  table_ = table;
   const auto known = database->ColumnsOf(table);
   std::string sql = "SELECT " + std::string(kRowFunction) + "(rowid";
   int next = 1;
@@ -308,6 +309,24 @@ void SqliteRows::ForEach(const std::function<void()>& take) {
   // SQLite trusts a page in its cache, also one that it found damaged.
   sqlite3_reset(statement_);
   sqlite3_db_release_memory(database_->database_);
+}
+
+size_t SqliteRows::Expected() const {
+  if (table_.empty()) return 0;
+  sqlite3_stmt* statement = nullptr;
+  int64_t largest = 0;
+  const std::string sql = "SELECT max(rowid) FROM " + Quoted(table_);
+  if (sqlite3_prepare_v2(database_->database_, sql.c_str(), -1, &statement,
+                         nullptr) == SQLITE_OK &&
+      sqlite3_step(statement) == SQLITE_ROW)
+    largest = sqlite3_column_int64(statement, 0);
+  sqlite3_finalize(statement);
+  // As behind damage: the rows themselves must meet it anew.
+  sqlite3_db_release_memory(database_->database_);
+  constexpr uint64_t kUsualRow = 32;  // bytes; shorter ones grow by doubling
+  const uint64_t fit = database_->file_->size() / kUsualRow;
+  return static_cast<size_t>(
+      std::clamp<int64_t>(largest, 0, static_cast<int64_t>(fit)));
 }
 
 int64_t SqliteRows::rowid() const { return sqlite3_value_int64(values_[0]); }

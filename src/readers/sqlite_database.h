@@ -100,6 +100,9 @@ class SqliteRows {
   /// Once: `take` may ask for the values of a row while it runs. What it throws
   /// ends the rows.
   void ForEach(const std::function<void()>& take);
+  /// How many rows to expect: by the largest rowid, and no more than fit into
+  /// the file. Memory that is reserved for them and not touched costs nothing.
+  size_t Expected() const;
   int64_t rowid() const;
   /// By the column's place in the list.
   bool HasColumn(size_t column) const { return place_[column] >= 0; }
@@ -118,6 +121,7 @@ class SqliteRows {
 
   SqliteDatabase* database_;
   ImportCounters* counters_;
+  std::string table_;  // empty where it is not there
   sqlite3_stmt* statement_ = nullptr;
   std::vector<int> place_;  // in the row; -1: the table has no such column
   const std::function<void()>* take_ = nullptr;

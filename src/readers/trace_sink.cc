@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "readers/json_text.h"
@@ -134,9 +135,10 @@ uint32_t TraceSink::Lane(uint32_t device, int64_t id, std::string_view label) {
 void TraceSink::AddOp(const Op& op) {
   int64_t end_ns = op.end_ns;
   if (!Accept(op.start_ns, &end_ns)) return;
-  devices_[lanes_[op.lane].device].ops.Add({op.start_ns, end_ns - op.start_ns,
-                                            op.correlation, op.ordinal, op.name,
-                                            op.lane, op.kind});
+  OpColumns& ops = devices_[lanes_[op.lane].device].ops;
+  if (ops.size() == 0) ops.Expect(std::exchange(expected_ops_, 0));
+  ops.Add({op.start_ns, end_ns - op.start_ns, op.correlation, op.ordinal,
+           op.name, op.lane, op.kind});
   ++op_count_;
 }
 
@@ -164,7 +166,9 @@ void TraceSink::AddCalls(uint32_t process, std::vector<Call> calls) {
 void TraceSink::AddCall(const Call& call) {
   Call kept = call;
   if (!Accept(call.start_ns, &kept.end_ns)) return;
-  processes_[threads_[call.thread].process].calls.push_back(kept);
+  std::vector<Call>& calls = processes_[threads_[call.thread].process].calls;
+  if (calls.empty()) calls.reserve(std::exchange(expected_calls_, 0));
+  calls.push_back(kept);
 }
 
 void TraceSink::AddProfilerSpan(uint32_t process, int64_t start_ns,
@@ -227,6 +231,11 @@ LaunchTally TraceSink::TallyOf(const Host& host) {
 /// Sets `launch` to indices in the process's calls; returns which of those are
 /// meant.
 std::vector<uint8_t> TraceSink::LinkOps(Host* host, bool count, Trace* trace) {
+  if (host->calls.empty()) {  // a table of kernels alone: nothing to look up
+    trace->ops.launch.assign(trace->ops.size(), kNone);
+    counters_->Add(Counter::kUnlinkedOp, trace->ops.size());
+    return {};
+  }
   const LaunchIndex index = IndexOf(host->calls, count ? counters_ : nullptr);
   std::vector<uint8_t> linked(host->calls.size(), 0);
   GpuOps& ops = trace->ops;
@@ -292,6 +301,7 @@ void TraceSink::FillCalls(Host* host, bool counts, Trace* trace) {
     out.thread.push_back(static_cast<uint16_t>(thread));
     out.kind.push_back(call.kind);
   }
+  if (number.empty()) return;
   for (uint32_t& launch : trace->ops.launch)
     if (launch != kNone) launch = number[launch];
 }

@@ -77,6 +77,9 @@ class TraceSink {
   /// Those whose times AcceptTimes does not take are dropped.
   void AddOp(const Op& op);
   void AddCall(const Call& call);
+  /// Room for so many, made with the first of the next device or process.
+  void ExpectOps(size_t ops) { expected_ops_ = ops; }
+  void ExpectCalls(size_t calls) { expected_calls_ = calls; }
   /// Many at once, their times accepted already: ops of one device, calls of
   /// one process. They are not copied where they are the first.
   void AddOps(uint32_t device, GpuOps ops);
@@ -144,6 +147,7 @@ class TraceSink {
   std::map<std::pair<uint32_t, int64_t>, uint32_t> device_index_;
   std::map<std::pair<uint32_t, int64_t>, uint32_t> lane_index_;
   size_t op_count_ = 0;
+  size_t expected_ops_ = 0, expected_calls_ = 0;
   // Of the trace that is being built.
   std::vector<uint32_t> lane_number_;    // by lane; kNone: not in it
   std::vector<uint32_t> thread_number_;  // by thread; kNone: not in it
