@@ -14,5 +14,8 @@ struct EmbeddedText {
 
 /// The files of rules/, by name.
 const std::vector<EmbeddedText>& embedded_rules();
+/// The script and the style of the HTML page, and what allows them, which
+/// `./dev web` makes of web/: page.js, page.css, policy.txt.
+const std::vector<EmbeddedText>& embedded_page();
 
 }  // namespace inferdiff

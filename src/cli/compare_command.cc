@@ -19,6 +19,7 @@
 #include "load/load_set.h"
 #include "readers/server_args.h"
 #include "report/compare_report.h"
+#include "report/html_page.h"
 
 namespace inferdiff {
 namespace {
@@ -266,14 +267,17 @@ int Run(const CompareArguments& arguments) {
   inputs.insert(inputs.end(), sides.b.begin(), sides.b.end());
   for (const std::string& path : FilesOf(arguments.machine))
     inputs.push_back(path);
-  Outputs outputs(common, inputs, kAllFormats);
+  std::vector<Format> formats = kAllFormats;
+  formats.push_back(Format::kHtml);
+  Outputs outputs(common, inputs, formats);
   const Rules rules = LoadRules(common);
   const CompareResult result = CompareSides(sides, arguments, rules, machine,
                                             std::move(options), outputs);
   WriteReport(outputs,
               {[&] { return CompareDocument(result); },
                [&](const TextSink& sink) { WriteCompareJson(result, sink); },
-               [&] { return CompareTsvText(result); }});
+               [&] { return CompareTsvText(result); },
+               [&](const TextSink& sink) { WriteComparePage(result, sink); }});
   return std::max(
       {GateCode(FailedGates(gates, result)),
        ExitCode(common, result.a.source.counters, result.a.capture_checks),
@@ -284,9 +288,9 @@ int Run(const CompareArguments& arguments) {
 
 Command AddCompare(CLI::App& root) {
   const auto arguments = std::make_shared<CompareArguments>();
-  CLI::App* app =
-      AddSubcommand(root, "compare",
-                    {kHelp, kMachineHelp, kSelectHelp, kFormatHelp, kReadHelp});
+  CLI::App* app = AddSubcommand(
+      root, "compare",
+      {kHelp, kMachineHelp, kSelectHelp, kCompareFormatHelp, kReadHelp});
   AddPositionals(*app, arguments->words);
   AddTime(*app, "--untraced-a", arguments->untraced.a);
   AddTime(*app, "--untraced-b", arguments->untraced.b);

@@ -6,6 +6,7 @@
 #include "cli/one_trace.h"
 #include "ledger/rank_set.h"
 #include "load/load_ledgers.h"
+#include "report/html_page.h"
 #include "report/ledger_json.h"
 #include "report/ledger_text.h"
 #include "report/ledger_tsv.h"
@@ -18,7 +19,8 @@ ReportForms FormsOf(const LedgerResult& ledger, int64_t top) {
             return LedgerDocument(ledger, static_cast<size_t>(top));
           },
           [&ledger](const TextSink& sink) { WriteLedgerJson(ledger, sink); },
-          [&ledger] { return LedgerTsv(ledger); }};
+          [&ledger] { return LedgerTsv(ledger); },
+          [&ledger](const TextSink& sink) { WriteLedgerPage(ledger, sink); }};
 }
 
 int CodeOf(const LedgerOutput& output, const LedgerResult& ledger) {
@@ -29,9 +31,9 @@ int CodeOf(const LedgerOutput& output, const LedgerResult& ledger) {
 
 }  // namespace
 
-const std::vector<Format> kLedgerFormats = {Format::kTerminal,
-                                            Format::kMarkdown, Format::kJson,
-                                            Format::kTsv, Format::kLedger};
+const std::vector<Format> kLedgerFormats = {
+    Format::kTerminal, Format::kMarkdown, Format::kJson,
+    Format::kTsv,      Format::kHtml,     Format::kLedger};
 
 int WriteLedger(Outputs& outputs, const LedgerOutput& output,
                 const LedgerResult& ledger) {

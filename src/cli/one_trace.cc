@@ -67,6 +67,8 @@ void WriteReport(Outputs& outputs, const ReportForms& forms) {
             return forms.json(sink);
           case Format::kTsv:
             return sink(forms.tsv());
+          case Format::kHtml:
+            return forms.html(sink);
           case Format::kLedger:
             return forms.ledger(sink);
         }

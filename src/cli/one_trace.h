@@ -51,9 +51,11 @@ struct ReportForms {
   std::function<Document()> document;
   std::function<void(const TextSink&)> json;
   std::function<std::string()> tsv;
-  std::function<void(const TextSink&)> ledger = {};  // where that is allowed
+  // Where they are allowed.
+  std::function<void(const TextSink&)> html = {};
+  std::function<void(const TextSink&)> ledger = {};
 };
-/// The formats of a report that has all forms, terminal first.
+/// The formats that every report has, terminal first.
 extern const std::vector<Format> kAllFormats;
 void WriteReport(Outputs& outputs, const ReportForms& forms);
 

@@ -117,11 +117,20 @@ const std::string_view kFormatHelp =
                        .tsv; may be repeated, - is stdout
 )";
 
-const std::string_view kLedgerFormatHelp =
-    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json or tsv
-                       (default: terminal; nothing where -o is given)
+const std::string_view kCompareFormatHelp =
+    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json, tsv or
+                       html, one page (default: terminal; nothing where -o is
+                       given)
   -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
-                       .tsv .ledger; may be repeated, - is stdout
+                       .tsv .html; may be repeated, - is stdout
+)";
+
+const std::string_view kLedgerFormatHelp =
+    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json, tsv or
+                       html, one page (default: terminal; nothing where -o is
+                       given)
+  -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
+                       .tsv .html .ledger; may be repeated, - is stdout
 )";
 
 std::vector<std::string> OptionNames(const CLI::App& app) {

@@ -43,9 +43,10 @@ struct AcceptedTokens {
 };
 
 /// The part of --help that each of AddReadOptions, AddFormatOptions and
-/// AddDeviceOptions stands for; with ledger files, too, for AddFormatOptions.
+/// AddDeviceOptions stands for; with pages, and with ledger files, too, for
+/// AddFormatOptions.
 extern const std::string_view kReadHelp, kFormatHelp, kDeviceHelp,
-    kLedgerFormatHelp;
+    kCompareFormatHelp, kLedgerFormatHelp;
 
 /// A subcommand whose --help is these pieces, word for word.
 CLI::App* AddSubcommand(CLI::App& root, const std::string& name,

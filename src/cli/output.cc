@@ -33,6 +33,7 @@ constexpr FormatInfo kFormats[] = {{Format::kTerminal, "terminal", ".txt"},
                                    {Format::kMarkdown, "markdown", ".md"},
                                    {Format::kJson, "json", ".json"},
                                    {Format::kTsv, "tsv", ".tsv"},
+                                   {Format::kHtml, "html", ".html"},
                                    {Format::kLedger, "", ".ledger"}};
 
 // What a signal handler has to remove: it may not allocate or lock.

@@ -17,7 +17,14 @@ namespace inferdiff {
 struct InputSet;
 
 /// kLedger goes to files only.
-enum class Format : uint8_t { kTerminal, kMarkdown, kJson, kTsv, kLedger };
+enum class Format : uint8_t {
+  kTerminal,
+  kMarkdown,
+  kJson,
+  kTsv,
+  kHtml,
+  kLedger
+};
 
 /// Writes the result in one format; called once a destination.
 using ResultWriter =

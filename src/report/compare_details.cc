@@ -29,52 +29,9 @@ std::string Bar(Rational value, Rational largest) {
   return bar;
 }
 
-struct WaterfallRow {
-  std::string title;
-  Rational delta;
-  int64_t percent = 0;
-  GapPart::Sense sense = GapPart::Sense::kExact;
-  std::optional<Rational> scaled;
-};
-
 std::string_view SignOf(GapPart::Sense sense) {
   const std::string_view signs[] = {"", kAtMost, kAtLeast, kAbout};
   return signs[static_cast<size_t>(sense)];
-}
-
-/// The slower side's surplus first, what it is ahead in last; parts under 2 %
-/// of the largest in one line.
-std::vector<WaterfallRow> WaterfallRows(const CompareResult& result) {
-  std::vector<WaterfallRow> rows;
-  Rational largest{0, 1};
-  for (const GapPart& part : result.causes.parts)
-    largest = std::max(largest, Magnitude(part.delta));
-  Rational rest{0, 1};
-  std::optional<Rational> rest_scaled;
-  int64_t rest_percent = 0;
-  size_t folded = 0;
-  for (const GapPart& part : result.causes.parts) {
-    if (part.delta.num == 0) continue;
-    const Rational delta = Oriented(result.gap, part.delta);
-    std::optional<Rational> scaled = part.scaled;
-    if (scaled) scaled = Oriented(result.gap, *scaled);
-    if (Magnitude(delta) < Rational{largest.num / 50, largest.den}) {
-      rest = rest + delta;
-      rest_percent += part.percent;
-      if (scaled) rest_scaled = rest_scaled.value_or(Rational{0, 1}) + *scaled;
-      ++folded;
-      continue;
-    }
-    rows.push_back({part.title, delta, part.percent, part.sense, scaled});
-  }
-  std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
-    return y.delta < x.delta;
-  });
-  if (folded > 0)
-    rows.push_back(
-        {fmt::format("{} smaller part{}", folded, folded == 1 ? "" : "s"), rest,
-         rest_percent, GapPart::Sense::kExact, rest_scaled});
-  return rows;
 }
 
 using Printer = std::function<std::string(Rational)>;
@@ -141,6 +98,40 @@ class StepMeans {
 };
 
 }  // namespace
+
+std::vector<WaterfallRow> WaterfallRows(const CompareResult& result) {
+  std::vector<WaterfallRow> rows;
+  Rational largest{0, 1};
+  for (const GapPart& part : result.causes.parts)
+    largest = std::max(largest, Magnitude(part.delta));
+  Rational rest{0, 1};
+  std::optional<Rational> rest_scaled;
+  int64_t rest_percent = 0;
+  size_t folded = 0;
+  for (const GapPart& part : result.causes.parts) {
+    if (part.delta.num == 0) continue;
+    const Rational delta = Oriented(result.gap, part.delta);
+    std::optional<Rational> scaled = part.scaled;
+    if (scaled) scaled = Oriented(result.gap, *scaled);
+    if (Magnitude(delta) < Rational{largest.num / 50, largest.den}) {
+      rest = rest + delta;
+      rest_percent += part.percent;
+      if (scaled) rest_scaled = rest_scaled.value_or(Rational{0, 1}) + *scaled;
+      ++folded;
+      continue;
+    }
+    rows.push_back(
+        {part.id, part.title, delta, part.percent, part.sense, scaled});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& x, const auto& y) {
+    return y.delta < x.delta;
+  });
+  if (folded > 0)
+    rows.push_back(
+        {"", fmt::format("{} smaller part{}", folded, folded == 1 ? "" : "s"),
+         rest, rest_percent, GapPart::Sense::kExact, rest_scaled});
+  return rows;
+}
 
 Table WaterfallTable(const CompareResult& result) {
   const TableUnit unit = UnitOf(result);

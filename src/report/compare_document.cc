@@ -13,6 +13,7 @@
 #include "report/ledger_text.h"
 #include "report/machine_report.h"
 #include "report/printed_side.h"
+#include "report/start_items.h"
 
 namespace inferdiff {
 namespace {
@@ -219,53 +220,18 @@ Section Families(const CompareResult& result, Side side,
   return section;
 }
 
-/// "7 %", "<1 %". Of a whole part of the gap, as the waterfall has it: there
-/// the last digits are rounded so that they add up.
-std::string ShareOfGap(const CompareResult& result, Rational time) {
-  for (const GapPart& part : result.causes.parts)
-    if (Magnitude(part.delta) == time)
-      return fmt::format("{} %", std::abs(part.percent));
-  const Rational whole = Magnitude(result.causes.total);
-  const std::string percent = Percent(time, whole, 0);
-  return (percent == "0" ? "<1" : percent) + " %";
-}
-
-/// "2.73 ms a step, 60 % of the gap: ... Try: ..."
-std::string StartText(const CompareResult& result, const Finding& finding) {
-  std::string head;
-  if (const auto& gain = finding.prize ? finding.prize : finding.bound) {
-    head = fmt::format("{}{} a step", finding.prize ? "" : "\u2264 ",
-                       Duration(*gain));
-    if (result.causes.total.num != 0)
-      head += fmt::format(", {} of the gap", ShareOfGap(result, *gain));
-    head += fmt::format(" ({})", IdOf(finding.how));
-  } else {
-    return fmt::format("To keep: {}", finding.text);
-  }
-  return fmt::format("{}: {} Try: {}.", head, finding.text, finding.advice);
-}
-
-/// "· 281 µs, 26 % of the gap: input_norm ..."
-void AddDetails(const CompareResult& result, const Finding& finding,
-                std::vector<std::string>* lines) {
-  for (const FindingDetail& detail : finding.details) {
-    std::string share;
-    if (result.causes.total.num != 0)
-      share = ", " + ShareOfGap(result, detail.part);
-    lines->push_back(fmt::format("{}{}{}: {}", kDetailMark,
-                                 Duration(detail.part), share, detail.text));
-  }
-}
-
 Section Starts(const CompareResult& result) {
   Section section;
   section.title = "Where to start";
   int64_t number = 0;
-  for (const Finding& finding : result.findings) {
-    if (finding.advice.empty()) continue;
+  for (const StartItem& item : StartItems(result)) {
     section.before.push_back(
-        fmt::format("{}. {}", ++number, StartText(result, finding)));
-    AddDetails(result, finding, &section.before);
+        item.gain.empty() ? fmt::format("{}. To keep: {}", ++number, item.text)
+                          : fmt::format("{}. {}: {} Try: {}.", ++number,
+                                        item.gain, item.text, item.advice));
+    for (const StartDetail& detail : item.details)
+      section.before.push_back(
+          fmt::format("{}{}: {}", kDetailMark, detail.gain, detail.text));
   }
   return section;
 }
@@ -323,52 +289,55 @@ Document CompareDocument(const CompareResult& result) {
   Document document;
   document.title = fmt::format("{} against {}", Quoted(result.a.source.label),
                                Quoted(result.b.source.label));
-  const auto add = [&](Section section) {
+  const auto add = [&](std::string_view id, Section section) {
+    section.id = id;
     const bool empty = section.before.empty() && section.after.empty() &&
                        (!section.table || section.table->rows.empty());
     if (!empty) document.sections.push_back(std::move(section));
   };
-  add(Sides(result));
+  add("sides", Sides(result));
   if (fair) {
-    add(Headline(result));
-    add(Waterfall(result));
-    add(Starts(result));
-    add(CausesSection(result));
-    add(Sentences(result, FindingKind::kResult, "Key findings"));
+    add("verdict", Headline(result));
+    add("gap", Waterfall(result));
+    add("start", Starts(result));
+    add("causes", CausesSection(result));
+    add("findings", Sentences(result, FindingKind::kResult, "Key findings"));
   }
-  if (auto section = CycleSection(result)) add(*std::move(section));
-  for (Section& section : MachineSections(result)) add(std::move(section));
-  add(Categories(result));
+  if (auto section = CycleSection(result)) add("cycles", *std::move(section));
+  for (Section& section : MachineSections(result))
+    add("machine", std::move(section));
+  add("categories", Categories(result));
   if (result.dive) {
     const CategoryDive& dive = *result.dive;
     Section section;
     section.title = fmt::format("Deep dive: {}", dive.title);
     section.before = dive.sentences;
-    add(std::move(section));
-    add(Families(result, Side::kA, dive.a, kDiveKernels,
-                 fmt::format("{} on A", dive.title)));
-    add(Families(result, Side::kB, dive.b, kDiveKernels,
-                 fmt::format("{} on B", dive.title)));
+    add("dive", std::move(section));
+    add("dive-a", Families(result, Side::kA, dive.a, kDiveKernels,
+                           fmt::format("{} on A", dive.title)));
+    add("dive-b", Families(result, Side::kB, dive.b, kDiveKernels,
+                           fmt::format("{} on B", dive.title)));
   }
   if (fair)
-    for (Section& section : AlignmentSections(result)) add(std::move(section));
-  if (result.role_dive) add(RoleSection(*result.role_dive));
+    for (Section& section : AlignmentSections(result))
+      add("roles", std::move(section));
+  if (result.role_dive) add("role", RoleSection(*result.role_dive));
   Section steps;
   steps.title = "Steps, as accounted";
   steps.table = StepTable(result);
   steps.folded = true;
-  add(std::move(steps));
-  add(Families(result, Side::kA, result.a_families, kTopKernels,
-               "Top kernels of A"));
-  add(Families(result, Side::kB, result.b_families, kTopKernels,
-               "Top kernels of B"));
+  add("steps", std::move(steps));
+  add("kernels-a", Families(result, Side::kA, result.a_families, kTopKernels,
+                            "Top kernels of A"));
+  add("kernels-b", Families(result, Side::kB, result.b_families, kTopKernels,
+                            "Top kernels of B"));
   Section setup;
   setup.title = "Set-up";
   setup.table = SetupTableOf(result);
   setup.folded = true;
-  add(std::move(setup));
-  add(Sentences(result, FindingKind::kDoubt, "Read with care"));
-  add(ProvenanceSection({&result.a.source, &result.b.source}));
+  add("setup", std::move(setup));
+  add("doubts", Sentences(result, FindingKind::kDoubt, "Read with care"));
+  add("provenance", ProvenanceSection({&result.a.source, &result.b.source}));
   return document;
 }
 

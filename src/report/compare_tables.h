@@ -2,10 +2,29 @@
 // The tables of a comparison, one function each.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "compare/compare.h"
 #include "report/table.h"
 
 namespace inferdiff {
+
+/// A line of the waterfall.
+struct WaterfallRow {
+  std::string id;  // GapPart::id; empty: several small parts
+  std::string title;
+  Rational delta;  // the slower side minus the faster
+  int64_t percent = 0;
+  GapPart::Sense sense = GapPart::Sense::kExact;
+  std::optional<Rational> scaled;
+};
+
+/// The slower side's surplus first, what it is ahead in last; parts under 2 %
+/// of the largest in one line.
+std::vector<WaterfallRow> WaterfallRows(const CompareResult& result);
 
 /// Where the gap sits: the slower side minus the faster one, largest first,
 /// with bars. Small parts are folded into one line.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A report as people read it, before it is laid out. One document gives the
-// terminal and the Markdown form, so the two never say different things.
+// terminal, the Markdown and the HTML form, so they never say different things.
 #pragma once
 
 #include <optional>
@@ -23,6 +23,7 @@ struct Section {
   std::optional<Table> table = {};
   std::vector<std::string> after = {};
   bool folded = false;  // Markdown: inside <details>; needs a title
+  std::string id = {};  // "categories": what links and the HTML page go by
 };
 
 struct Document {

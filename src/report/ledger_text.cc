@@ -146,6 +146,7 @@ std::string TokenText(const LedgerResult& ledger) {
 
 Section VerdictSection(const LedgerResult& ledger) {
   Section section;
+  section.id = "verdict";
   section.before.push_back(
       fmt::format("{}  {}", Quoted(ledger.source.label), SideFacts(ledger)));
   if (IsCaptureRun(ledger)) {
@@ -171,7 +172,8 @@ Section VerdictSection(const LedgerResult& ledger) {
 
 Section StepsSection(const LedgerResult& ledger) {
   return {.title = "How the steps were found",
-          .before = StepEvidence(ledger.steps, ledger.group, ledger.ranks)};
+          .before = StepEvidence(ledger.steps, ledger.group, ledger.ranks),
+          .id = "evidence"};
 }
 
 std::string TitleWithTop(std::string_view what, size_t shown, size_t all) {
@@ -196,32 +198,40 @@ void AddAccount(const LedgerResult& ledger, size_t top,
       {.title = fmt::format("Where the {} of {} are",
                             Duration(PerUsedStep(ledger, WholeOf(ledger))),
                             WallKnown(ledger) ? "a step" : "GPU work"),
-       .table = CategoryTable(ledger)});
-  sections.push_back(QuantitySection(ledger));
-  if (auto section = CycleSection(ledger))
-    sections.push_back(*std::move(section));
-  for (Section& section : RoleSections(ledger.layers))
+       .table = CategoryTable(ledger),
+       .id = "categories"});
+  const auto add = [&](std::string_view id, Section section) {
+    section.id = id;
     sections.push_back(std::move(section));
+  };
+  add("steps", QuantitySection(ledger));
+  if (auto section = CycleSection(ledger)) add("cycles", *std::move(section));
+  for (Section& section : RoleSections(ledger.layers))
+    add("roles", std::move(section));
   const Table families = FamilyTable(ledger, top);
   sections.push_back(
       {.title = TitleWithTop("Kernel families", families.rows.size(),
                              ledger.families.size()),
        .table = families,
-       .folded = true});
+       .folded = true,
+       .id = "families"});
   const Table kernels = KernelTable(ledger, top);
   sections.push_back({.title = TitleWithTop("Kernels", kernels.rows.size(),
                                             ledger.kernels.size()),
                       .table = kernels,
-                      .folded = true});
+                      .folded = true,
+                      .id = "kernels"});
   sections.push_back({.title = "Calls by duration",
                       .table = HistogramTable(ledger),
-                      .folded = true});
+                      .folded = true,
+                      .id = "calls"});
 }
 
 }  // namespace
 
 Section ProvenanceSection(const std::vector<const Provenance*>& sources) {
   Section section;
+  section.id = "provenance";
   for (const Provenance* source : sources)
     section.after.push_back(InputText(*source));
   section.after.push_back(fmt::format("inferdiff {}, rules {}", Version(),
@@ -235,12 +245,15 @@ Document LedgerDocument(const LedgerResult& ledger, size_t top) {
   auto& sections = document.sections;
   sections.push_back(VerdictSection(ledger));
   if (ledger.used_steps > 0) AddAccount(ledger, top, sections);
-  for (Section& section : RankSections(ledger))
+  for (Section& section : RankSections(ledger)) {
+    section.id = "ranks";
     sections.push_back(std::move(section));
+  }
   sections.push_back(StepsSection(ledger));
   if (std::vector<std::string> doubts = Doubts(ledger); !doubts.empty())
-    sections.push_back(
-        {.title = "Read with care", .before = std::move(doubts)});
+    sections.push_back({.title = "Read with care",
+                        .before = std::move(doubts),
+                        .id = "doubts"});
   sections.push_back(ProvenanceSection({&ledger.source}));
   return document;
 }
