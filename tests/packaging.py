@@ -87,6 +87,9 @@ def check_completion(script):
             (("compare", "a", "--", "b", "--fail"), {"--fail-if"}),
             (("ledger", "--format", "mark"), {"markdown"}),
             (("explain", "--format", ""), {"terminal", "markdown"}),
+            (("steps", "--format", ""),
+             {"terminal", "markdown", "json", "tsv"}),
+            (("compare", "--format", "p"), {"perfetto"}),
             (("compare", "--model", ""), set()),
             (("ledger", "--fail-if", "--"), set()),
             (("help", "led"), {"ledger"})):

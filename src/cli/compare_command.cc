@@ -20,6 +20,7 @@
 #include "readers/server_args.h"
 #include "report/compare_report.h"
 #include "report/html_page.h"
+#include "report/perfetto.h"
 
 namespace inferdiff {
 namespace {
@@ -269,6 +270,7 @@ int Run(const CompareArguments& arguments) {
     inputs.push_back(path);
   std::vector<Format> formats = kAllFormats;
   formats.push_back(Format::kHtml);
+  formats.push_back(Format::kPerfetto);
   Outputs outputs(common, inputs, formats);
   const Rules rules = LoadRules(common);
   const CompareResult result = CompareSides(sides, arguments, rules, machine,
@@ -277,7 +279,8 @@ int Run(const CompareArguments& arguments) {
               {[&] { return CompareDocument(result); },
                [&](const TextSink& sink) { WriteCompareJson(result, sink); },
                [&] { return CompareTsvText(result); },
-               [&](const TextSink& sink) { WriteComparePage(result, sink); }});
+               [&](const TextSink& sink) { WriteComparePage(result, sink); },
+               [&](const TextSink& sink) { WritePerfetto(result, sink); }});
   return std::max(
       {GateCode(FailedGates(gates, result)),
        ExitCode(common, result.a.source.counters, result.a.capture_checks),

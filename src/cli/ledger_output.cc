@@ -10,6 +10,7 @@
 #include "report/ledger_json.h"
 #include "report/ledger_text.h"
 #include "report/ledger_tsv.h"
+#include "report/perfetto.h"
 
 namespace inferdiff {
 namespace {
@@ -20,7 +21,8 @@ ReportForms FormsOf(const LedgerResult& ledger, int64_t top) {
           },
           [&ledger](const TextSink& sink) { WriteLedgerJson(ledger, sink); },
           [&ledger] { return LedgerTsv(ledger); },
-          [&ledger](const TextSink& sink) { WriteLedgerPage(ledger, sink); }};
+          [&ledger](const TextSink& sink) { WriteLedgerPage(ledger, sink); },
+          [&ledger](const TextSink& sink) { WritePerfetto(ledger, sink); }};
 }
 
 int CodeOf(const LedgerOutput& output, const LedgerResult& ledger) {
@@ -32,8 +34,8 @@ int CodeOf(const LedgerOutput& output, const LedgerResult& ledger) {
 }  // namespace
 
 const std::vector<Format> kLedgerFormats = {
-    Format::kTerminal, Format::kMarkdown, Format::kJson,
-    Format::kTsv,      Format::kHtml,     Format::kLedger};
+    Format::kTerminal, Format::kMarkdown, Format::kJson,  Format::kTsv,
+    Format::kHtml,     Format::kPerfetto, Format::kLedger};
 
 int WriteLedger(Outputs& outputs, const LedgerOutput& output,
                 const LedgerResult& ledger) {

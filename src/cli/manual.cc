@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/version.h"
+#include "cli/output.h"
 
 namespace inferdiff {
 namespace {
@@ -141,22 +142,16 @@ std::vector<std::string> ValueOptions(const Help& help) {
   return names;
 }
 
-/// Of "what goes to stdout: terminal, markdown, json or tsv (default: ...".
+/// The formats that the help of --format names.
 std::string FormsOf(const Help& help) {
+  std::string forms;
   for (const HelpEntry& entry : help.entries) {
     if (!entry.names.starts_with("--format")) continue;
-    std::string forms;
-    const size_t end = entry.text.find(" (");
-    const size_t colon = entry.text.find(": ");
-    for (size_t at = colon < end ? colon : 0; at < end;) {
-      const size_t begin = entry.text.find_first_not_of(":, ", at);
-      at = std::min(entry.text.find_first_of(", ", begin), end);
-      const std::string word = entry.text.substr(begin, at - begin);
-      if (word != "or") forms += word + ' ';
-    }
-    return forms;
+    for (const std::string_view name : FormatNames())
+      if (entry.text.find(name) != entry.text.npos)
+        forms += fmt::format("{} ", name);
   }
-  return "";
+  return forms;
 }
 
 }  // namespace

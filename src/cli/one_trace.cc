@@ -69,6 +69,8 @@ void WriteReport(Outputs& outputs, const ReportForms& forms) {
             return sink(forms.tsv());
           case Format::kHtml:
             return forms.html(sink);
+          case Format::kPerfetto:
+            return forms.perfetto(sink);
           case Format::kLedger:
             return forms.ledger(sink);
         }

@@ -53,6 +53,7 @@ struct ReportForms {
   std::function<std::string()> tsv;
   // Where they are allowed.
   std::function<void(const TextSink&)> html = {};
+  std::function<void(const TextSink&)> perfetto = {};
   std::function<void(const TextSink&)> ledger = {};
 };
 /// The formats that every report has, terminal first.

@@ -118,19 +118,21 @@ const std::string_view kFormatHelp =
 )";
 
 const std::string_view kCompareFormatHelp =
-    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json, tsv or
-                       html, one page (default: terminal; nothing where -o is
-                       given)
+    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json, tsv,
+                       html, one page, or perfetto, the representative steps as
+                       a trace for ui.perfetto.dev (default: terminal; nothing
+                       where -o is given)
   -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
-                       .tsv .html; may be repeated, - is stdout
+                       .tsv .html .pftrace; may be repeated, - is stdout
 )";
 
 const std::string_view kLedgerFormatHelp =
-    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json, tsv or
-                       html, one page (default: terminal; nothing where -o is
-                       given)
+    R"(      --format FORMAT  what goes to stdout: terminal, markdown, json, tsv,
+                       html, one page, or perfetto, the representative step as
+                       a trace for ui.perfetto.dev (default: terminal; nothing
+                       where -o is given)
   -o, --output FILE    write FILE, in the format of its ending: .txt .md .json
-                       .tsv .html .ledger; may be repeated, - is stdout
+                       .tsv .html .pftrace .ledger; may be repeated, - is stdout
 )";
 
 std::vector<std::string> OptionNames(const CLI::App& app) {

@@ -43,8 +43,8 @@ struct AcceptedTokens {
 };
 
 /// The part of --help that each of AddReadOptions, AddFormatOptions and
-/// AddDeviceOptions stands for; with pages, and with ledger files, too, for
-/// AddFormatOptions.
+/// AddDeviceOptions stands for; for AddFormatOptions with what compare and
+/// ledger write beyond the others.
 extern const std::string_view kReadHelp, kFormatHelp, kDeviceHelp,
     kCompareFormatHelp, kLedgerFormatHelp;
 

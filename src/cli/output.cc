@@ -34,6 +34,7 @@ constexpr FormatInfo kFormats[] = {{Format::kTerminal, "terminal", ".txt"},
                                    {Format::kJson, "json", ".json"},
                                    {Format::kTsv, "tsv", ".tsv"},
                                    {Format::kHtml, "html", ".html"},
+                                   {Format::kPerfetto, "perfetto", ".pftrace"},
                                    {Format::kLedger, "", ".ledger"}};
 
 // What a signal handler has to remove: it may not allocate or lock.
@@ -136,6 +137,13 @@ int WriteAll(int file, std::string_view text) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> FormatNames() {
+  std::vector<std::string_view> names;
+  for (const FormatInfo& info : kFormats)
+    if (!info.name.empty()) names.push_back(info.name);
+  return names;
+}
 
 void WriteMessage(std::string_view text) { WriteAll(STDERR_FILENO, text); }
 

@@ -23,8 +23,12 @@ enum class Format : uint8_t {
   kJson,
   kTsv,
   kHtml,
+  kPerfetto,
   kLedger
 };
+
+/// Those of --format.
+std::vector<std::string_view> FormatNames();
 
 /// Writes the result in one format; called once a destination.
 using ResultWriter =
