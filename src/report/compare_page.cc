@@ -114,7 +114,7 @@ std::vector<std::string> CategoryLead(const CompareResult& result,
                                       const Table& table) {
   std::vector<std::string> lead;
   for (const GroupComparison& group : result.groups) {
-    lead.push_back(HtmlSwatch(group.whole.id));
+    lead.push_back(HtmlSwatch(ColourIdOf(result, group.whole.id)));
     for (const CategoryComparison& part : group.parts)
       lead.push_back(HtmlSwatch(part.id));
   }

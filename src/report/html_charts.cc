@@ -78,6 +78,7 @@ std::string LinkTarget(const WaterfallRow& row, const CompareResult& result,
   if (id.starts_with(kWork))
     if (std::string to = link(id.substr(kWork.size())); !to.empty()) return to;
   if (id == "concurrency") return "timeline";
+  if (id.starts_with("overlap")) return "causes";
   if (id == "rank_wait" && (!result.a.ranks.empty() || !result.b.ranks.empty()))
     return "ranks";
   if (id == "rank_wait" || id == "idle") return "steps";
@@ -186,8 +187,8 @@ std::vector<Stretch> StretchesOf(const CompareResult& result, Side side) {
   for (const GroupComparison& group : result.groups) {
     const SideAmounts& amounts =
         side == Side::kA ? group.whole.a : group.whole.b;
-    stretches.push_back(
-        {group.whole.id, group.whole.title, amounts.attributed_ns});
+    stretches.push_back({ColourIdOf(result, group.whole.id), group.whole.title,
+                         amounts.attributed_ns});
   }
   stretches.push_back(
       {"rank_wait", "rank wait", totals.rank_wait.attributed_ns});
@@ -204,6 +205,15 @@ int64_t WholeFor(const SideTotals& totals, Rational longest) {
 }
 
 }  // namespace
+
+std::string_view ColourIdOf(const CompareResult& result,
+                            std::string_view group) {
+  for (const CategoryGroup& row : result.row_groups) {
+    if (row.id == group && !row.members.empty())
+      return IdOf(row.members.front());
+  }
+  return group;
+}
 
 std::string HtmlComposition(const CompareResult& result) {
   const Rational longest = std::max(result.gap.a_total, result.gap.b_total);

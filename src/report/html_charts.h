@@ -23,6 +23,11 @@ using LinkOf = std::function<std::string(std::string_view group)>;
 ///   B compiled   |################|      4.404
 std::string HtmlWaterfall(const CompareResult& result, const LinkOf& link);
 
+/// What ColourOf gives a category group its colour by: its first category, as
+/// the rows of a published table have names of their own.
+std::string_view ColourIdOf(const CompareResult& result,
+                            std::string_view group);
+
 /// Both steps side by side, a stretch a category.
 std::string HtmlComposition(const CompareResult& result);
 std::string HtmlComposition(const LedgerResult& ledger);

@@ -194,10 +194,11 @@ std::string HtmlRanks(const LedgerResult& ledger) {
   }
   if (out.empty()) return "";
   return fmt::format(
-      "<div class=\"ranks\">{}</div><p class=\"legend\"><i class=\"swatch "
-      "c-gemm\"></i>other work <i class=\"swatch c-comm\"></i>transfer <i "
-      "class=\"swatch c-wait\"></i>rank wait; the rest of the step is idle or "
-      "others' work</p>\n",
+      "<div class=\"ranks\">{}</div><p class=\"legend\"><span><i "
+      "class=\"swatch c-gemm\"></i>other work</span><span><i class=\"swatch "
+      "c-comm\"></i>transfer</span><span><i class=\"swatch "
+      "c-wait\"></i>rank wait</span><span>The rest of the step is idle or "
+      "others' work.</span></p>\n",
       out);
 }
 

@@ -129,7 +129,7 @@ class KernelFilter {
     this.search.value = '';
     if (this.side) this.side.value = '';
     this.apply();
-    document.getElementById('kernels')?.scrollIntoView();
+    this.bodies[0]?.closest('section')?.scrollIntoView();
   }
 
   private apply(): void {

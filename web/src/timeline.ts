@@ -478,8 +478,9 @@ export class Timeline {
       this.fill(this.detail, this.pinned);
       return;
     }
+    const mate = this.sides.length > 1 ? ' with its counterpart' : '';
     this.detail.replaceChildren(element('p', 'hint',
-      'Point at an operation, or click it to keep it here with its counterpart.'
+      `Point at an operation, or click it to keep it here${mate}.`
       + ' Press ? for the keys.'));
   }
 
@@ -552,10 +553,13 @@ export class Timeline {
       .filter(Number.isInteger);
     const step = (ticks[1] ?? 1) - (ticks[0] ?? 0);
     const largest = Math.max(...ticks.map(Math.abs), 1);
+    // Its words stand in the same line.
+    const next = box.side.wall === null ? -Infinity : scale(box.side.wall);
     for (const tick of ticks) {
       const x = Math.round(scale(tick)) + 0.5;
       draw.fillStyle = this.colours.line;
       draw.fillRect(x - 0.5, box.top + AXIS - 4, 1, box.bottom - box.top);
+      if (x > next - 64 && x < next + 4) continue;
       draw.fillStyle = this.colours.faint;
       draw.fillText(tickText(tick, step, largest), x + 4, box.top + AXIS / 2);
     }
@@ -648,7 +652,7 @@ export class Timeline {
     const x = Math.round((box.side.wall - view.from) * view.scale);
     this.context.fillStyle = this.colours.mark;
     this.context.fillRect(x - 1, box.top + AXIS - 4, 2, box.bottom - box.top);
-    if (x > 60) this.context.fillText('next step', x - 54, box.top + AXIS + BAND / 2);
+    if (x > 60) this.context.fillText('next step', x - 54, box.top + AXIS / 2);
   }
 
   private frame({ box, op }: Target): [number, number, number, number] | null {
