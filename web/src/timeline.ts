@@ -71,9 +71,14 @@ function button(text: string, label: string, act: () => void) {
   return made;
 }
 
+/** A wheel or a touchpad that is moved to the side moves, and does not zoom. */
+function isSideways(event: WheelEvent): boolean {
+  return Math.abs(event.deltaX) > Math.abs(event.deltaY);
+}
+
 const HELP: [string, string][] = [
   ['wheel, pinch, + −', 'zoom'],
-  ['drag, ← →', 'move'],
+  ['drag, sideways wheel, ← →', 'move'],
   ['Home', 'the whole step'],
   ['Shift ← →', 'the operation before, the next one'],
   ['↑ ↓', 'the lane above, the lane below'],
@@ -122,6 +127,8 @@ export class Timeline {
     this.build(host);
     this.zoomer = zoom<HTMLDivElement, unknown>()
       .scaleExtent([1, this.closest()])
+      .filter((event: WheelEvent) => event.type === 'wheel'
+        ? !isSideways(event) : !event.button)
       .on('zoom', (event: { transform: ZoomTransform }) => {
         this.transform = event.transform;
         this.ask();
@@ -161,6 +168,12 @@ export class Timeline {
     this.detail.setAttribute('aria-live', 'polite');
     this.stage.append(this.canvas, this.tip);
     host.append(tools, this.help, this.legend(), this.stage, this.detail);
+    for (const { side } of this.sides) {
+      const more = side.lanes.length - MOST_LANES;
+      if (more > 0)
+        host.append(element('p', 'aside', `${side.name} ${side.label}: `
+          + `${more} more lanes are not drawn.`));
+    }
     this.showPinned();
   }
 
@@ -227,6 +240,11 @@ export class Timeline {
       this.tip.hidden = true;
       this.ask();
     });
+    stage.addEventListener('wheel', (event) => {
+      if (!isSideways(event)) return;
+      event.preventDefault();
+      this.moveBy(-event.deltaX);
+    }, { passive: false });
     stage.addEventListener('click', (event) => this.pin(this.find(event)));
     stage.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;

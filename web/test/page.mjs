@@ -216,6 +216,8 @@ await check('timeline: wheel, drag, keys and buttons', async () => {
   await page.mouse.move(box.x + 300, box.y + 60, { steps: 4 });
   await page.mouse.up();
   await isNew('drag');
+  await page.mouse.wheel(80, 0);
+  await isNew('sideways');
   await page.mouse.move(5, 5);
   await stage.focus();
   await page.keyboard.press('Escape');
@@ -260,8 +262,8 @@ await check('timeline: pointing, keeping, walking, counterparts', async () => {
     assert.ok(shown.includes(word), `${word} in ${shown}`);
   await page.mouse.click(box.x + 120, box.y + y);
   const kept = page.locator('.pinned');
-  assert.equal((await kept.locator('.what').innerText()),
-               (await tip.locator('.what').innerText()));
+  assert.equal(await kept.locator('.what code').innerText(),
+               await tip.locator('.what code').innerText());
   assert.match(await kept.innerText(), /Counterpart on B: \d+ operation/);
   await page.mouse.move(5, 5);
   await tip.waitFor({ state: 'hidden' });
