@@ -73,7 +73,8 @@ constexpr std::string_view kSelectHelp =
       --accepted A=N,B=N
                        tokens that a sequence gets of a cycle of drafts and
                        verification on average, such as A=3.1,B=2.9: the
-                       accepted drafts and the bonus token (default: unknown)
+                       accepted drafts and the bonus token; or those of an
+                       arm, such as A=arms.csv:base (default: unknown)
       --category NAME  look into one category or group of them, kernel by
                        kernel: moe, attention, communication ... (default: none)
       --role NAME      look into one role: which kernels do its work on each

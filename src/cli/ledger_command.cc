@@ -39,7 +39,8 @@ Usage: inferdiff ledger [OPTION]... TRACE...
                        as 4400.5: says what profiling costs (default: unknown)
       --accepted N     tokens that a sequence gets of a cycle of drafts and
                        verification on average, such as 3.1: the accepted
-                       drafts and the bonus token (default: unknown)
+                       drafts and the bonus token; or those of an arm, such
+                       as arms.csv:base (default: unknown)
       --fail-if GATE   exit 1 if this holds, and say with which value; may be
                        repeated: 'step.wall > 5ms', 'step.idle > 10%' (of the
                        step), 'category.norm > 80us', 'coverage.unclassified >

@@ -81,14 +81,6 @@ constexpr std::string_view kWhatIsAccepted =
     "it is what a sequence gets of a cycle on average, the bonus token "
     "included";
 
-std::optional<Rational> ParseAccepted(std::string_view text) {
-  constexpr int64_t kMost = 1'000'000;  // beyond, it is no number of drafts
-  const auto thousandths = ParseFixed(text, 3);
-  if (!thousandths || *thousandths < 1000 || *thousandths > kMost * 1000)
-    return std::nullopt;
-  return Rational{*thousandths, 1000};
-}
-
 constexpr int64_t kMostInt = 9'007'199'254'740'991;  // 2^53 - 1
 
 }  // namespace
@@ -258,10 +250,11 @@ void AddAccepted(CLI::App& app, const std::string& name,
                  std::optional<Rational>& target) {
   app.add_option_function<std::string>(
       name, [name, &target](const std::string& text) {
-        target = ParseAccepted(text);
+        target = AcceptedOrArm(text);
         if (target) return;
         FailUsage(fmt::format("{} takes a mean number of tokens from 1 on, "
-                              "such as 3.1, not '{}'",
+                              "such as 3.1, or the arm of a table such as "
+                              "arms.csv:base, not '{}'",
                               name, Printable(text)),
                   std::string(kWhatIsAccepted));
       });
@@ -271,7 +264,7 @@ void AddAccepted(CLI::App& app, const std::string& name,
                  AcceptedTokens& target) {
   AddPerSide(app, name, "A=3.1,B=2.9", std::string(kWhatIsAccepted),
              [&target](Side side, std::string_view text) {
-               const auto tokens = ParseAccepted(text);
+               const auto tokens = AcceptedOrArm(text);
                if (tokens) (side == Side::kA ? target.a : target.b) = tokens;
                return tokens.has_value();
              });

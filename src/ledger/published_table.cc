@@ -271,6 +271,45 @@ LedgerResult LedgerOf(const SideRows& side, std::string_view name,
   return ledger;
 }
 
+/// What a table of arms says of each: the names of its column, with the decimal
+/// places that are kept.
+struct ArmColumn {
+  std::string_view usual, what;  // "ms_step", "time"
+  std::vector<std::pair<std::string_view, int>> names;
+};
+
+/// Above 0, in units of the last place.
+int64_t ReadArm(std::string_view text, std::string_view arm,
+                const std::string& path, const ArmColumn& column) {
+  const std::vector<CsvRow> table = CsvRows(text);
+  std::optional<size_t> arms, values;
+  int places = 0;
+  for (size_t i = 0; !table.empty() && i < table[0].size(); ++i) {
+    const std::string title = Lower(table[0][i]);
+    if (title == "arm") arms = i;
+    for (const auto& [name, kept] : column.names) {
+      if (title != name) continue;
+      values = i;
+      places = kept;
+    }
+  }
+  if (!arms || !values) {
+    FailTable(path,
+              fmt::format("the table of arms has no columns 'arm' and '{}'",
+                          column.usual),
+              fmt::format("name them so, or give the {} itself", column.what));
+  }
+  for (size_t i = 1; i < table.size(); ++i) {
+    const CsvRow& row = table[i];
+    if (row.size() <= std::max(*arms, *values) || row[*arms] != arm) continue;
+    const auto value = ParseFixed(row[*values], places);
+    if (value && *value > 0) return *value;
+  }
+  FailTable(path,
+            fmt::format("no arm '{}' with a {}", Printable(arm), column.what),
+            "its column 'arm' lists them");
+}
+
 }  // namespace
 
 bool IsPublishedTable(std::string_view prefix) {
@@ -314,29 +353,22 @@ LedgerResult ReadPublishedTable(std::string_view text, std::string_view side,
 
 Rational ReadTimedArm(std::string_view text, std::string_view arm,
                       const std::string& path) {
-  const std::vector<CsvRow> table = CsvRows(text);
-  std::optional<size_t> arms, times;
-  int places = 0;
-  for (size_t i = 0; !table.empty() && i < table[0].size(); ++i) {
-    const std::string name = Lower(table[0][i]);
-    if (name == "arm") arms = i;
-    if (name == "ms_cycle_or_step" || name == "ms_step" || name == "us_step") {
-      times = i;
-      places = name == "us_step" ? 3 : 6;
-    }
-  }
-  if (!arms || !times) {
-    FailTable(path, "the table of arms has no columns 'arm' and 'ms_step'",
-              "name them so, or give the time itself");
-  }
-  for (size_t i = 1; i < table.size(); ++i) {
-    const CsvRow& row = table[i];
-    if (row.size() <= std::max(*arms, *times) || row[*arms] != arm) continue;
-    const auto ns = ParseFixed(row[*times], places);
-    if (ns && *ns > 0) return {*ns, 1};
-  }
-  FailTable(path, fmt::format("no arm '{}' with a time", Printable(arm)),
-            "its column 'arm' lists them");
+  const int64_t ns =
+      ReadArm(text, arm, path,
+              {"ms_step",
+               "time",
+               {{"ms_cycle_or_step", 6}, {"ms_step", 6}, {"us_step", 3}}});
+  return {ns, 1};
+}
+
+Rational ReadAcceptedOfArm(std::string_view text, std::string_view arm,
+                           const std::string& path) {
+  const int64_t millionths = ReadArm(
+      text, arm, path,
+      {"al_server",
+       "number of tokens",
+       {{"al_server", 6}, {"acceptance_length", 6}, {"accept_length", 6}}});
+  return {millionths, 1'000'000};
 }
 
 }  // namespace inferdiff

@@ -44,4 +44,9 @@ LedgerResult ReadPublishedTable(std::string_view text, std::string_view side,
 Rational ReadTimedArm(std::string_view text, std::string_view arm,
                       const std::string& path);
 
+/// Tokens that a sequence gets of a cycle, as that arm's server counted them:
+/// the field al_server (or acceptance_length, accept_length). Throws the same.
+Rational ReadAcceptedOfArm(std::string_view text, std::string_view arm,
+                           const std::string& path);
+
 }  // namespace inferdiff

@@ -102,6 +102,21 @@ std::optional<LedgerResult> LoadResult(const std::vector<std::string>& words) {
   return std::nullopt;
 }
 
+std::optional<Rational> AcceptedOrArm(std::string_view text) {
+  constexpr int64_t kMost = 1'000'000;  // beyond, it is no number of drafts
+  std::optional<Rational> tokens;
+  if (const auto thousandths = ParseFixed(text, 3))
+    tokens = Rational{*thousandths, 1000};
+  const NamedSide arm = SplitWord(std::string(text));
+  std::error_code error;
+  if (!tokens && !arm.side.empty() && fs::is_regular_file(arm.file, error))
+    tokens =
+        ReadAcceptedOfArm(ReadTable(InputFile(arm.file)), arm.side, arm.file);
+  if (tokens && (*tokens < Rational{1, 1} || Rational{kMost, 1} < *tokens))
+    tokens.reset();
+  return tokens;
+}
+
 Rational TimeOrArm(const std::string& option, const std::string& text) {
   const auto time = ParseDuration(text);
   if (time && time->num > 0) return *time;

@@ -25,4 +25,9 @@ std::string FileOfResult(const std::string& word);
 /// Throws InputError "usage" with the option's name, and "bad-table".
 Rational TimeOrArm(const std::string& option, const std::string& text);
 
+/// Tokens that a sequence gets of a cycle: "3.1", or those of an arm,
+/// "arms.csv:w3-base-sim". Nothing for other text and for less than 1. Throws
+/// InputError "bad-table".
+std::optional<Rational> AcceptedOrArm(std::string_view text);
+
 }  // namespace inferdiff

@@ -154,6 +154,11 @@ std::optional<Rational> TokenTime(const LedgerResult& ledger) {
   return time;
 }
 
+/// "3", "2.51": a mean over cycles, of which tenths are too few.
+std::string TokenCount(Rational tokens) {
+  return tokens.num % tokens.den == 0 ? CountText(tokens) : Decimal(tokens, 2);
+}
+
 std::string TokenText(const LedgerResult& ledger) {
   const Cycles& cycles = ledger.cycles;
   if (!AreCycles(cycles)) return "";
@@ -174,7 +179,7 @@ std::string TokenText(const LedgerResult& ledger) {
   return text + fmt::format(
                     "{} a token of a sequence (derived: the wall by {} "
                     "{}).",
-                    Duration(*time), CountText(*TokensOf(ledger)),
+                    Duration(*time), TokenCount(*TokensOf(ledger)),
                     plain ? "token" : "tokens, as given");
 }
 
