@@ -10,84 +10,15 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ledger/check.h"
+#include "ledger/document_fields.h"
+#include "ledger/document_ranks.h"
 
 namespace inferdiff {
 namespace {
 
-using Json = nlohmann::json;
+using Json = DocumentJson;
 
 constexpr int64_t kSchema = 1;
-
-constexpr char kId[] = "bad-ledger-json";
-constexpr char kFix[] =
-    "write it anew with `inferdiff ledger --format json`, or name the trace";
-
-[[noreturn]] void Fail(const std::string& what) {
-  throw InputError(kId, "", what, kFix);
-}
-
-const Json& Field(const Json& object, const char* name) {
-  if (object.is_object()) {
-    const auto found = object.find(name);
-    if (found != object.end()) return *found;
-  }
-  Fail(fmt::format("there is no field '{}'", name));
-}
-
-const Json& List(const Json& object, const char* name) {
-  const Json& list = Field(object, name);
-  if (!list.is_array()) Fail(fmt::format("'{}' is no list", name));
-  return list;
-}
-
-/// Integers beyond 2^53 are strings; null is unknown.
-std::optional<int64_t> OptionalInt(const Json& object, const char* name) {
-  const Json& value = Field(object, name);
-  if (value.is_null()) return std::nullopt;
-  int64_t number = 0;
-  bool good = false;
-  if (value.is_number_unsigned()) {
-    good = value.get<uint64_t>() <= INT64_MAX;
-    number = static_cast<int64_t>(value.get<uint64_t>());
-  } else if (value.is_number_integer()) {
-    good = true;
-    number = value.get<int64_t>();
-  } else if (value.is_string()) {
-    const auto& text = value.get_ref<const std::string&>();
-    const char* const last = text.data() + text.size();
-    const auto [end, error] = std::from_chars(text.data(), last, number);
-    good = error == std::errc() && end == last;
-  }
-  if (!good) Fail(fmt::format("'{}' is no whole number", name));
-  return number;
-}
-
-int64_t Int(const Json& object, const char* name) {
-  const auto value = OptionalInt(object, name);
-  if (!value) Fail(fmt::format("'{}' is null", name));
-  return *value;
-}
-
-/// A count or a time that cannot be below zero.
-int64_t Amount(const Json& object, const char* name) {
-  const int64_t value = Int(object, name);
-  if (value < 0) Fail(fmt::format("'{}' is below zero", name));
-  return value;
-}
-
-/// Empty where null.
-std::string Text(const Json& object, const char* name) {
-  const Json& value = Field(object, name);
-  if (value.is_null()) return {};
-  if (!value.is_string()) Fail(fmt::format("'{}' is no text", name));
-  return value.get<std::string>();
-}
-
-bool Bool(const Json& object, const char* name) {
-  const Json& value = Field(object, name);
-  if (!value.is_boolean()) Fail(fmt::format("'{}' is no truth value", name));
-  return value.get<bool>();
-}
 
 /// The value of an enumeration whose id that is.
 template <typename Enum>
@@ -95,7 +26,8 @@ Enum FromId(const Json& object, const char* name, Enum last) {
   const std::string id = Text(object, name);
   for (int i = 0; i <= static_cast<int>(last); ++i)
     if (IdOf(static_cast<Enum>(i)) == id) return static_cast<Enum>(i);
-  Fail(fmt::format("'{}' is {}, which is unknown", name, Printable(id)));
+  FailDocument(
+      fmt::format("'{}' is {}, which is unknown", name, Printable(id)));
 }
 
 Stat StatOf(const Json& object, const char* name) {
@@ -112,7 +44,7 @@ Stat StatOf(const Json& object, const char* name) {
                        stat.median <= stat.p90 && stat.p90 <= stat.max;
   const bool empty = stat.total == 0 && stat.min == 0 && stat.max == 0;
   if (!ordered || (stat.n == 0 && !empty))
-    Fail(fmt::format("'{}' is no statistic", name));
+    FailDocument(fmt::format("'{}' is no statistic", name));
   return stat;
 }
 
@@ -127,7 +59,7 @@ Amounts AmountsOf(const Json& row) {
   if (amounts.sum_ns != CheckedAdd(amounts.attributed_ns,
                                    CheckedAdd(amounts.hidden_same_lane_ns,
                                               amounts.hidden_cross_lane_ns)))
-    Fail("a row's sum is not attributed + hidden");
+    FailDocument("a row's sum is not attributed + hidden");
   return amounts;
 }
 
@@ -140,7 +72,7 @@ void ReadSource(const Json& document, Provenance* source) {
   const auto [end, error] =
       std::from_chars(crc.data(), crc.data() + crc.size(), source->crc32, 16);
   if (error != std::errc() || end != crc.data() + crc.size())
-    Fail("'crc32' is no checksum");
+    FailDocument("'crc32' is no checksum");
   const Json& trace = Field(document, "trace");
   const std::string vendor = Text(trace, "vendor");
   source->info.vendor = vendor == "nvidia" ? Vendor::kNvidia
@@ -212,12 +144,12 @@ void ReadSteps(const Json& document, LedgerResult* ledger) {
   if (ledger->used_steps != static_cast<int64_t>(amounts.size()) ||
       Amount(steps, "count") !=
           static_cast<int64_t>(amounts.size() + excluded.size()))
-    Fail("the steps are not those that are used and those left out");
+    FailDocument("the steps are not those that are used and those left out");
   for (const Json& row : List(steps, "groups"))
     ledger->steps.groups.push_back(GroupOf(row));
   const int64_t group = Amount(steps, "group");
   if (group >= static_cast<int64_t>(ledger->steps.groups.size()))
-    Fail("there is no group of that number");
+    FailDocument("there is no group of that number");
   ledger->group = ledger->steps.main_group = static_cast<uint32_t>(group);
   for (size_t i = 0; i < ledger->steps.groups.size(); ++i)
     if (i != ledger->group) ledger->steps.groups[i].used = 0;
@@ -226,7 +158,7 @@ void ReadSteps(const Json& document, LedgerResult* ledger) {
   ledger->steps.cross_check = Text(steps, "cross_check");
   ledger->steps.cross_check_agrees = Bool(steps, "cross_check_agrees");
   for (const Json& note : List(steps, "notes")) {
-    if (!note.is_string()) Fail("a note is no text");
+    if (!note.is_string()) FailDocument("a note is no text");
     ledger->steps.notes.push_back(note.get<std::string>());
   }
   ledger->steps.steps.resize(amounts.size() + excluded.size());
@@ -234,7 +166,7 @@ void ReadSteps(const Json& document, LedgerResult* ledger) {
   for (const Json& row : excluded) {
     const int64_t index = Amount(row, "step");
     if (index >= static_cast<int64_t>(ledger->steps.steps.size()))
-      Fail("there is no step of that number");
+      FailDocument("there is no step of that number");
     Step& step = ledger->steps.steps[static_cast<size_t>(index)];
     step.excluded_id = Text(row, "id");
     step.excluded_why = Text(row, "reason");
@@ -289,7 +221,7 @@ void ReadPerStep(const Json& document, PerStep* per_step) {
   for (const auto& [name, field] : fields) {
     const int64_t n = (per_step->*field).n;
     if (field != &PerStep::launch_lead && n != 0 && n != per_step->span.n)
-      Fail(fmt::format("'{}' is not of the used steps", name));
+      FailDocument(fmt::format("'{}' is not of the used steps", name));
   }
 }
 
@@ -322,7 +254,7 @@ void ReadCycles(const Json& document, Cycles* cycles) {
       {"marked", &cycles->marked}};
   for (const auto& [name, value] : fields) {
     *value = OptionalInt(object, name).value_or(0);
-    if (*value < 0) Fail(fmt::format("'{}' is below zero", name));
+    if (*value < 0) FailDocument(fmt::format("'{}' is below zero", name));
   }
 }
 
@@ -335,7 +267,7 @@ void ReadCategories(const Json& document, LedgerResult* ledger) {
     } else if (const auto category = CategoryFromId(name)) {
       ledger->categories[static_cast<size_t>(*category)] = AmountsOf(row);
     } else if (name != "foreign" && name != "idle") {
-      Fail(fmt::format("the category {} is unknown", Printable(name)));
+      FailDocument(fmt::format("the category {} is unknown", Printable(name)));
     }
   }
 }
@@ -344,7 +276,7 @@ Category CategoryOf(const Json& row) {
   const std::string name = Text(row, "category");
   const auto category = CategoryFromId(name);
   if (!category)
-    Fail(fmt::format("the category {} is unknown", Printable(name)));
+    FailDocument(fmt::format("the category {} is unknown", Printable(name)));
   return *category;
 }
 
@@ -397,15 +329,17 @@ void ReadChecks(const Json& document, LedgerResult* ledger) {
 void CheckCounts(const Cycles& cycles, int64_t used_steps) {
   int64_t steps = 0;
   for (const int64_t of_kind : cycles.steps) steps = CheckedAdd(steps, of_kind);
-  if (steps != used_steps) Fail("the kinds of cycles are not the used steps");
+  if (steps != used_steps)
+    FailDocument("the kinds of cycles are not the used steps");
   const int64_t wanted =
       AreCycles(cycles)
           ? cycles.steps[static_cast<size_t>(CycleKind::kPlain)] +
                 cycles.steps[static_cast<size_t>(CycleKind::kSpeculative)]
           : 0;
-  if (cycles.cycles != wanted) Fail("the cycles are not the steps of one kind");
+  if (cycles.cycles != wanted)
+    FailDocument("the cycles are not the steps of one kind");
   if (cycles.cycles == 0 && cycles.wall_ns != 0)
-    Fail("there are no cycles, and they take time");
+    FailDocument("there are no cycles, and they take time");
 }
 
 /// What a comparison rests on: a document whose sums do not hold is not ours.
@@ -413,42 +347,47 @@ void Check(const LedgerResult& ledger) {
   const PerStep& q = ledger.per_step;
   for (const Stat* stat : {&q.wall, &q.idle, &q.idle_inside}) {
     if (ledger.used_steps == 0 || stat->n != ledger.used_steps)
-      Fail("its steps have no wall time: only their trace can be compared");
+      FailDocument(
+          "its steps have no wall time: only their trace can be compared");
   }
   if (q.foreign.total < 0 || q.idle_inside.total < 0)
-    Fail("foreign or idle time is below zero");
+    FailDocument("foreign or idle time is below zero");
   const int64_t causes =
       CheckedAdd(CheckedAdd(q.idle_host_late.total, q.idle_queued.total),
                  CheckedAdd(q.idle_unknown.total, q.idle_inside.total));
-  if (causes != q.idle.total) Fail("the causes of idle time do not add up");
+  if (causes != q.idle.total)
+    FailDocument("the causes of idle time do not add up");
   const int64_t places = CheckedAdd(
       CheckedAdd(q.idle_between.total, q.idle_tail.total),
       CheckedAdd(q.rest_host_late.total,
                  CheckedAdd(q.rest_queued.total, q.rest_unknown.total)));
   if (CheckedAdd(places, q.idle_inside.total) != q.idle.total)
-    Fail("the places of idle time do not add up");
+    FailDocument("the places of idle time do not add up");
   if (q.span.n != ledger.used_steps)
-    Fail("the statistics are not of the used steps");
+    FailDocument("the statistics are not of the used steps");
   CheckCounts(ledger.cycles, ledger.used_steps);
   try {
     CheckSums(ledger);
     CheckCycles(ledger.cycles);
   } catch (const ContractError& error) {
-    Fail(error.what());
+    FailDocument(error.what());
   }
 }
 
 LedgerResult Read(const Json& document) {
-  if (!document.is_object()) Fail("it is no JSON object, or not all of one");
+  if (!document.is_object())
+    FailDocument("it is no JSON object, or not all of one");
   const std::string kind = Text(document, "kind");
-  if (kind != "ledger") Fail("it is no ledger: its kind is " + Printable(kind));
-  if (Int(document, "schema") != kSchema) Fail("its schema is not 1");
+  if (kind != "ledger")
+    FailDocument("it is no ledger: its kind is " + Printable(kind));
+  if (Int(document, "schema") != kSchema) FailDocument("its schema is not 1");
   LedgerResult ledger;
   ReadSource(document, &ledger.source);
   ledger.source.rules_hash = Text(document, "rules_hash");
   ReadImport(document, &ledger.source.counters);
   ReadDevices(document, &ledger.devices);
   ReadSteps(document, &ledger);
+  ReadRanks(document, &ledger);
   ReadPerStep(document, &ledger.per_step);
   ReadCycles(document, &ledger.cycles);
   ReadCategories(document, &ledger);
@@ -473,7 +412,7 @@ LedgerResult ReadLedgerDocument(const std::string& text,
     return Read(Json::parse(text, nullptr, false));
   } catch (const InputError& error) {
     // Of sums that overflow, too.
-    throw InputError(kId, path, error.what(), kFix);
+    throw BadDocument(path, error.what());
   }
 }
 

@@ -71,6 +71,14 @@ bool IsHatchet(std::string_view head) {
          Contains(head, "\"children\"");
 }
 
+/// Of `--format json`: {"schema": 1, "kind": "ledger", "version": ...
+bool IsOwnDocument(std::string_view head) {
+  constexpr size_t kWithin = 256;
+  const std::string_view begin = head.substr(0, kWithin);
+  return StartsWith(begin, "{") && Contains(begin, "\"schema\"") &&
+         Contains(begin, "\"kind\"") && Contains(begin, "\"rules_hash\"");
+}
+
 }  // namespace
 
 std::optional<ForeignFile> FindForeignFile(std::string_view head) {
@@ -84,6 +92,11 @@ std::optional<ForeignFile> FindForeignFile(std::string_view head) {
         "the file is a Perfetto trace (.pftrace), whose writer moves the times "
         "of kernels that overlap",
         "capture again with rocprofv3 --output-format rocpd, csv or json"};
+  }
+  if (IsOwnDocument(head)) {
+    return ForeignFile{
+        "the file is the JSON of an inferdiff command, not a trace",
+        "name the trace; the JSON of `ledger` can be a side of `compare`"};
   }
   if (StartsWith(head, std::string_view("NVR\0", 4))) {
     return ForeignFile{
