@@ -184,11 +184,7 @@ std::vector<PagePart> Parts(const CompareResult& result,
                             const Document& document) {
   std::vector<PagePart> parts;
   const Timeline timeline = TimelineOf(result);
-  const auto absent = [](std::string_view side, const SideTimeline& of) {
-    return of.absent.empty() ? "" : fmt::format("{}: {}", side, of.absent);
-  };
-  PagePart drawn =
-      TimelinePart({absent("A", timeline.a), absent("B", timeline.b)});
+  PagePart drawn = TimelinePart({{"A", &timeline.a}, {"B", &timeline.b}});
   bool has_drawn = false;
   const auto add_drawn = [&] {
     if (!std::exchange(has_drawn, true)) parts.push_back(std::move(drawn));

@@ -68,7 +68,8 @@ std::vector<PagePart> Parts(const LedgerResult& ledger,
       {"cycles", "Cycles"},         {"roles", "Roles"},
       {"kernels", "Each kernel"},   {"calls", "Calls"},
       {"ranks", "Ranks"},           {"doubts", "Read with care"}};
-  std::vector<PagePart> parts = {TimelinePart({TimelineOf(ledger).absent})};
+  const SideTimeline timeline = TimelineOf(ledger);
+  std::vector<PagePart> parts = {TimelinePart({{"", &timeline}})};
   std::map<std::string, int> seen;
   for (const Section& section : document.sections) {
     // They stand in the hero, in the table of families and at the end.

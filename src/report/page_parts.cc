@@ -74,22 +74,29 @@ std::string HtmlCard(std::string_view side, const LedgerResult& ledger,
       HtmlText(figure), HtmlText(what), HtmlText(SideFacts(ledger)));
 }
 
-PagePart TimelinePart(const std::vector<std::string>& absent) {
-  PagePart part{"timeline", "Timelines", "The representative step, op by op",
-                ""};
-  if (absent.size() == 1) part.nav = "Timeline";
-  bool any = false;
-  for (const std::string& sentence : absent) {
-    any = any || sentence.empty();
-    if (!sentence.empty())
-      part.body +=
-          fmt::format("<p class=\"aside\">{}</p>\n", HtmlText(sentence));
+PagePart TimelinePart(
+    const std::vector<std::pair<std::string, const SideTimeline*>>& sides) {
+  PagePart part{"timeline", sides.size() == 1 ? "Timeline" : "Timelines",
+                "The representative step, op by op", ""};
+  std::string drawn;
+  for (const auto& [name, side] : sides) {
+    if (!side->absent.empty()) {
+      const std::string of = name.empty() ? "" : name + ": ";
+      part.body += fmt::format("<p class=\"aside\">{}</p>\n",
+                               HtmlText(of + side->absent));
+      continue;
+    }
+    drawn += fmt::format("{}step {}{}{}", drawn.empty() ? "" : " and ",
+                         side->step, name.empty() ? "" : " of " + name,
+                         side->rank.empty() ? "" : ", " + Quoted(side->rank));
   }
-  if (any)
-    part.body +=
-        "<div id=\"timelines\"></div><noscript><p class=\"aside\">The timeline "
-        "is drawn by the page's script, which is switched off here. Every "
-        "figure stands in the tables below.</p></noscript>\n";
+  if (drawn.empty()) return part;
+  part.body += fmt::format(
+      "<p class=\"aside\">Of the used steps that of median time: {}.</p>\n"
+      "<div id=\"timelines\"></div><noscript><p class=\"aside\">The timeline "
+      "is drawn by the page's script, which is switched off here. Every figure "
+      "stands in the tables below.</p></noscript>\n",
+      HtmlText(drawn));
   return part;
 }
 

@@ -4,8 +4,10 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "compare/timeline.h"
 #include "ledger/ledger.h"
 #include "report/html_page.h"
 
@@ -15,8 +17,10 @@ namespace inferdiff {
 std::string HtmlCard(std::string_view side, const LedgerResult& ledger,
                      const std::string& figure, std::string_view what);
 
-/// Where the timelines are drawn; without a script, a sentence.
-PagePart TimelinePart(const std::vector<std::string>& absent);
+/// Where the timelines are drawn; without a script, a sentence. The first is
+/// the side's name.
+PagePart TimelinePart(
+    const std::vector<std::pair<std::string, const SideTimeline*>>& sides);
 
 /// What the records of each input lost or needed.
 std::string HtmlImports(std::string_view side, const LedgerResult& ledger);

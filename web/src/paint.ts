@@ -2,7 +2,7 @@
 // Which rectangles a lane is drawn as: few, however many ops there are.
 import { type Lane, type Side, visibleOps } from './steps.js';
 
-/** Ops that are narrower than a pixel share one: the longest gives its colour. */
+/** Ops narrower than a pixel share one: the longest gives its colour. */
 export interface Rectangles {
   count: number;
   x: Float32Array;

@@ -218,3 +218,21 @@ export function groupIndex(side: Side): Map<number, number[]> {
   });
   return index;
 }
+
+export function durationOf(side: Side, op: number): number {
+  return (side.end[op] ?? 0) - (side.start[op] ?? 0);
+}
+
+export function nameOf(side: Side, op: number): string {
+  return side.kernels[side.kernel[op] ?? 0]?.name ?? '';
+}
+
+/** Of its category: the name of a custom property without "--c-". */
+export function colourOf(packed: Packed, side: Side, op: number): string {
+  const category = side.kernels[side.kernel[op] ?? 0]?.category ?? 0;
+  return packed.categories[category]?.[2] ?? '';
+}
+
+export function laneOf(side: Side, op: number): Lane | undefined {
+  return side.lanes.find(({ begin, end }) => op >= begin && op < end);
+}

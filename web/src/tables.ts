@@ -34,7 +34,7 @@ function sortBody(body: HTMLTableSectionElement, column: number,
   }));
   rows.sort((x, y) => {
     if (x.text === '' || y.text === '') return compareCells(x.text, y.text);
-    return falling ? compareCells(y.text, x.text) : compareCells(x.text, y.text);
+    return (falling ? -1 : 1) * compareCells(x.text, y.text);
   });
   body.append(...heads.flat(), ...rows.flatMap(({ block }) => block),
               ...totals.flat());
@@ -155,9 +155,11 @@ class KernelFilter {
   }
 }
 
+function tables(look: string): NodeListOf<HTMLTableElement> {
+  return document.querySelectorAll<HTMLTableElement>(`table.${look}`);
+}
+
 export function improveTables(): void {
-  for (const table of document.querySelectorAll<HTMLTableElement>('table.figures'))
-    makeSortable(table);
-  for (const table of document.querySelectorAll<HTMLTableElement>('table.kernels'))
-    new KernelFilter(table);
+  for (const table of tables('figures')) makeSortable(table);
+  for (const table of tables('kernels')) new KernelFilter(table);
 }

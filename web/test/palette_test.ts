@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { inkOn } from '../src/timeline.js';
+import { inkOn } from '../src/draw.js';
 
 type Triple = [number, number, number];
 

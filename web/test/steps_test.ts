@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  laneRectangles, makeRectangles,
-} from '../src/paint.js';
+import { laneRectangles, makeRectangles } from '../src/paint.js';
 import {
   type Packed, type Side, groupIndex, lowerBound, opAt, unpack,
   unpackDifferences, unpackRuns, visibleOps,
