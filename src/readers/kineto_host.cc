@@ -100,6 +100,44 @@ void HostSide::Collect() {
   }
 }
 
+/// Where calls of several processes have one correlation, as in files that were
+/// merged from several ranks: if all ops whose launch is certain are of one
+/// process, those of the others are not meant. Returns how many ops are left of
+/// which that is not known.
+int64_t HostSide::LinkRepeated(const Scope& scope, GpuOps* ops) const {
+  const auto repeated = [&](size_t op) {
+    return scope.launches.IsRepeated(ops->correlation[op]);
+  };
+  std::set<std::string_view> certain;
+  int64_t ambiguous = 0;
+  for (size_t op = 0; op < ops->size(); ++op) {
+    if (repeated(op)) {
+      ++ambiguous;
+    } else if (ops->launch[op] != kNone) {
+      certain.insert(TrackOf(scope.calls[ops->launch[op]]).pid);
+    }
+  }
+  if (certain.size() != 1) return ambiguous;
+  LaunchIndex own;
+  for (size_t i = 0; i < scope.calls.size(); ++i) {
+    if (CanLaunch(scope.kinds[i]) &&
+        TrackOf(scope.calls[i]).pid == *certain.begin() &&
+        scope.launches.IsRepeated(scope.calls[i]->correlation))
+      own.Add(scope.calls[i]->correlation, static_cast<uint32_t>(i));
+  }
+  own.Finish();
+  size_t near = 0;
+  for (size_t op = 0; op < ops->size(); ++op) {
+    const int64_t correlation = ops->correlation[op];
+    if (!repeated(op) || own.IsRepeated(correlation)) continue;
+    const uint32_t call = own.Find(correlation, &near);
+    if (call == kNone) continue;
+    ops->launch[op] = call;
+    --ambiguous;
+  }
+  return ambiguous;
+}
+
 /// Sets `launch` of the ops to indices in the scope's calls; returns which of
 /// those are meant.
 std::vector<uint8_t> HostSide::LinkOps(Scope* scope, Trace* trace) {
@@ -111,13 +149,12 @@ std::vector<uint8_t> HostSide::LinkOps(Scope* scope, Trace* trace) {
     const uint32_t call =
         correlation == 0 ? kNone : scope->launches.Find(correlation, &near);
     ops.launch.push_back(call);
-    if (call == kNone) {
-      counters_.Add(Counter::kUnlinkedOp);
-    } else {
-      linked[call] = scope->answered[call] = 1;
-    }
+    if (call == kNone) counters_.Add(Counter::kUnlinkedOp);
   }
-  trace->capture.ambiguous_ops = scope->launches.CountRepeated(ops.correlation);
+  if (scope->launches.CountRepeated(ops.correlation) > 0)
+    trace->capture.ambiguous_ops = LinkRepeated(*scope, &ops);
+  for (const uint32_t call : ops.launch)
+    if (call != kNone) linked[call] = scope->answered[call] = 1;
   return linked;
 }
 

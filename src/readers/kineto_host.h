@@ -61,6 +61,7 @@ class HostSide {
   const Track& TrackOf(const EventRecord* record) const {
     return tracks_.tracks()[record->track];
   }
+  int64_t LinkRepeated(const Scope& scope, GpuOps* ops) const;
   std::vector<uint8_t> LinkOps(Scope* scope, Trace* trace);
   void FindProcesses(const Scope& scope, const std::vector<uint8_t>& linked);
   bool IsOurs(uint32_t track) const;
