@@ -236,3 +236,25 @@ export function colourOf(packed: Packed, side: Side, op: number): string {
 export function laneOf(side: Side, op: number): Lane | undefined {
   return side.lanes.find(({ begin, end }) => op >= begin && op < end);
 }
+
+/** What is seen at first, from and to, of all that there is, ns. */
+export interface Reach {
+  from: number;
+  to: number;
+  first: number;
+  last: number;
+}
+
+/**
+ * Other streams may run an operation of the step long before its begin, such
+ * as a schedule's, or behind its end: the step itself shall fill the drawing.
+ */
+export function reachOf(sides: Side[]): Reach {
+  const first = Math.min(0, ...sides.map((side) => side.first));
+  const last = Math.max(
+    ...sides.map((side) => Math.max(side.last, side.wall ?? 0)));
+  const walls = sides.map(({ wall }) => wall ?? Infinity);
+  const to = Math.min(last, 1.25 * Math.max(...walls));
+  const from = Math.max(first, -0.1 * Math.max(to, 0));
+  return { from, to: Math.max(to, from + 1), first, last };
+}

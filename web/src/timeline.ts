@@ -12,12 +12,15 @@
 import { select } from 'd3-selection';
 import { type ZoomTransform, zoom, zoomIdentity } from 'd3-zoom';
 import { Painter, type Scene } from './draw.js';
+import { timeText } from './figures.js';
 import {
   LABEL, MOST_LANES, type SideBox, type Target, layOut, makeBoxes,
 } from './layout.js';
 import type { View } from './paint.js';
 import { button, describe, element, keyList, legend } from './panel.js';
-import { type Packed, type Side, laneOf, opAt } from './steps.js';
+import {
+  type Packed, type Reach, type Side, laneOf, opAt, reachOf,
+} from './steps.js';
 
 /** A wheel or a touchpad that is moved to the side moves, and does not zoom. */
 function isSideways(event: WheelEvent): boolean {
@@ -96,6 +99,11 @@ export class Timeline {
     });
     host.append(tools, this.help, colours, this.stage, this.detail);
     for (const { side } of this.sides) {
+      const { from, first } = reachOf([side]);
+      if (first < from)
+        host.append(element('p', 'aside', `${side.name} ${side.label}: the `
+          + `first operation starts ${timeText(-first, 3)} before the step; `
+          + 'move left to see it.'));
       const more = side.lanes.length - MOST_LANES;
       if (more > 0)
         host.append(element('p', 'aside', `${side.name} ${side.label}: `
@@ -140,31 +148,27 @@ export class Timeline {
 
   // --- scales --------------------------------------------------------------
 
-  /** What is drawn of a side, ns; of one scale, both begin together. */
-  private range(side: Side): [number, number] {
-    const of = this.stretched ? [side] : this.sides.map((box) => box.side);
-    const first = Math.min(0, ...of.map((one) => one.first));
-    const last = Math.max(
-      ...of.map((one) => Math.max(one.last, one.wall ?? 0)));
-    return [first, Math.max(last, first + 1)];
+  /** Of one scale, both sides begin together. */
+  private reach(side: Side): Reach {
+    return reachOf(
+      this.stretched ? [side] : this.sides.map((box) => box.side));
   }
-  private longestSpan(): number {
-    return Math.max(...this.sides.map(({ side }) => {
-      const [first, last] = this.range(side);
-      return last - first;
-    }));
+  /** Pixels a ns, as long as nothing is zoomed. */
+  private baseScale({ from, to }: Reach): number {
+    // The end stands clear of the border.
+    return (this.drawn() - 8) / (to - from);
   }
   private drawn(): number { return Math.max(this.width - LABEL, 1); }
 
   /** Zoom until 20 ns fill the drawing, but a little at least. */
-  private closest(): number { return Math.max(8, this.longestSpan() / 20); }
+  private closest(): number { return Math.max(
+    8, ...this.sides.map(({ side }) => (side.last - side.first) / 20)); }
 
   private view(side: Side): View {
-    const [first, last] = this.range(side);
-    // The end stands clear of the border.
-    const scale = ((this.drawn() - 8) / (last - first)) * this.transform.k;
+    const reach = this.reach(side);
+    const scale = this.baseScale(reach) * this.transform.k;
     return {
-      from: first - this.transform.x / scale,
+      from: reach.from - this.transform.x / scale,
       scale,
       width: this.drawn(),
     };
@@ -180,10 +184,23 @@ export class Timeline {
     this.canvas.height = Math.round(this.height * ratio);
     this.canvas.style.width = `${width}px`;
     this.canvas.style.height = `${this.height}px`;
-    const extent: [[number, number], [number, number]] =
-      [[0, 0], [this.drawn(), this.height]];
-    this.zoomer.extent(extent).translateExtent(extent);
+    this.setExtent();
     this.draw();
+  }
+
+  /** How far one can move: to the first operation, and to the last. */
+  private setExtent(): void {
+    const width = this.drawn();
+    let left = 0;
+    let right = width;
+    for (const { side } of this.sides) {
+      const reach = this.reach(side);
+      const scale = this.baseScale(reach);
+      left = Math.min(left, (reach.first - reach.from) * scale);
+      right = Math.max(right, width + (reach.last - reach.to) * scale);
+    }
+    this.zoomer.extent([[0, 0], [width, this.height]])
+      .translateExtent([[left, 0], [right, this.height]]);
   }
 
   // --- acting --------------------------------------------------------------
@@ -203,6 +220,7 @@ export class Timeline {
   private setStretched(): void {
     this.stretched = !this.stretched;
     this.stretch.setAttribute('aria-pressed', String(this.stretched));
+    this.setExtent();
     this.ask();
   }
 

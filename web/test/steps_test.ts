@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { laneRectangles, makeRectangles } from '../src/paint.js';
 import {
   type Packed, type Side, groupIndex, lowerBound, opAt, unpack,
-  unpackDifferences, unpackRuns, visibleOps,
+  reachOf, unpackDifferences, unpackRuns, visibleOps,
 } from '../src/steps.js';
 
 /** One side of ops [lane, start, duration, group], lane by lane. */
@@ -136,4 +136,14 @@ test('a hundred thousand ops are few rectangles', () => {
   const out = makeRectangles(110_000);
   laneRectangles(of, lane, { from: 0, scale: 1000 / 300_000, width: 1000 }, out);
   assert.ok(out.count <= 1001, String(out.count));
+});
+
+test('the step fills the drawing, whatever runs long before or behind', () => {
+  const near = side([[0, -20, 5], [0, 0, 900]]);
+  assert.deepEqual(reachOf([near]), { from: -20, to: 1000, first: -20, last: 1000 });
+  const far = side([[0, -46_000, 5], [0, 0, 900], [0, 7000, 9]]);
+  assert.deepEqual(reachOf([far]),
+                   { from: -125, to: 1250, first: -46_000, last: 7009 });
+  far.wall = null;
+  assert.equal(reachOf([near, far]).to, 7009);
 });
