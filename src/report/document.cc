@@ -72,14 +72,16 @@ std::string MarkdownDocument(const Document& document, size_t max_bytes) {
   std::string out;
   if (!document.title.empty())
     out += fmt::format("### {}\n\n", MarkdownText(document.title));
+  constexpr size_t kForLeftOut = 1000;  // bytes of the line at the end
   std::string left_out;
   for (const Section& section : document.sections) {
     const std::string text = MarkdownSection(section);
-    if (out.size() + text.size() <= max_bytes) {
+    const std::string title = MarkdownText(section.title);
+    if (out.size() + text.size() + kForLeftOut <= max_bytes) {
       out += text;
-    } else if (left_out.size() < 500) {
+    } else if (left_out.size() + title.size() < kForLeftOut / 2) {
       left_out += left_out.empty() ? "" : ", ";
-      left_out += MarkdownText(section.title);
+      left_out += title;
     }
   }
   if (!left_out.empty()) {
