@@ -22,5 +22,6 @@ Command AddSteps(CLI::App& root);
 Command AddKernels(CLI::App& root);
 Command AddExplain(CLI::App& root);
 Command AddDump(CLI::App& root);
+Command AddRedact(CLI::App& root);
 
 }  // namespace inferdiff

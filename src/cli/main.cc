@@ -39,6 +39,7 @@ Usage: inferdiff COMMAND [OPTION]... TRACE
   explain TRACE WHAT  why a kernel has its category, a step its borders,
                       a row its value
   dump TRACE          every GPU operation as TSV, for scripts
+  redact TRACE        the trace without names, paths and addresses, to publish
   help COMMAND        its options; the same as `inferdiff COMMAND --help`
 
   -h, --help          this text
@@ -128,7 +129,7 @@ int Run(int argc, char** argv) {
   root.require_subcommand(0, 1);  // a file may be called like a command
   const std::vector<Command> commands = {
       AddCompare(root), AddLedger(root),  AddMerge(root), AddSteps(root),
-      AddKernels(root), AddExplain(root), AddDump(root)};
+      AddKernels(root), AddExplain(root), AddDump(root),  AddRedact(root)};
   std::vector<std::string> help_of;
   const CLI::App* help = AddHelp(root, help_of);
   const CLI::App* manual = root.add_subcommand("man")->group("");

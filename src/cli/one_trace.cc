@@ -73,6 +73,8 @@ void WriteReport(Outputs& outputs, const ReportForms& forms) {
             return forms.perfetto(sink);
           case Format::kLedger:
             return forms.ledger(sink);
+          case Format::kTrace:
+            break;  // no report
         }
       });
 }

@@ -35,7 +35,8 @@ constexpr FormatInfo kFormats[] = {{Format::kTerminal, "terminal", ".txt"},
                                    {Format::kTsv, "tsv", ".tsv"},
                                    {Format::kHtml, "html", ".html"},
                                    {Format::kPerfetto, "perfetto", ".pftrace"},
-                                   {Format::kLedger, "", ".ledger"}};
+                                   {Format::kLedger, "", ".ledger"},
+                                   {Format::kTrace, "", ""}};
 
 // What a signal handler has to remove: it may not allocate or lock.
 constexpr size_t kMaxFiles = 16;

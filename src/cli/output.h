@@ -24,6 +24,7 @@ enum class Format : uint8_t {
   kTsv,
   kHtml,
   kPerfetto,
+  kTrace,  // whatever the file is called
   kLedger
 };
 
