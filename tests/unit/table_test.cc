@@ -107,11 +107,16 @@ TEST(MarkdownDocument, NamesWhatDoesNotFit) {
   Document document;
   document.sections.push_back({.title = "First", .before = {"one"}});
   document.sections.push_back(
-      {.title = "Second", .before = {std::string(500, 'x')}});
-  const std::string text = MarkdownDocument(document, 300);
+      {.title = "Second", .before = {std::string(1500, 'x')}});
+  for (int i = 0; i < 100; ++i) {
+    document.sections.push_back(
+        {.title = std::string(300, '<'), .before = {std::string(1500, 'x')}});
+  }
+  const std::string text = MarkdownDocument(document, 2000);
+  EXPECT_LE(text.size(), 2000);
   EXPECT_NE(text.find("one"), std::string::npos);
   EXPECT_EQ(text.find("xxx"), std::string::npos);
-  EXPECT_NE(text.find("Left out, to fit a pull-request comment: Second."),
+  EXPECT_NE(text.find("Left out, to fit a pull-request comment: Second"),
             std::string::npos);
 }
 
