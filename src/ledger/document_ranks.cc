@@ -44,11 +44,13 @@ RankRow RowOf(const DocumentJson& row) {
   return rank;
 }
 
-/// How many steps each rank has, used or not.
+/// How many of the set's steps each rank has, used or not. Those of a rank that
+/// is left out are none of the set's.
 std::vector<int64_t> StepsOfRanks(const DocumentJson& document,
                                   const std::vector<RankRow>& ranks) {
   std::vector<int64_t> steps;
-  for (const RankRow& rank : ranks) steps.push_back(rank.used_steps);
+  for (const RankRow& rank : ranks)
+    steps.push_back(rank.left_out ? 0 : rank.used_steps);
   for (const DocumentJson& row : List(Field(document, "steps"), "excluded")) {
     const int64_t rank = Amount(row, "rank");
     if (rank >= static_cast<int64_t>(ranks.size()))

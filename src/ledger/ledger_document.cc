@@ -12,6 +12,7 @@
 #include "ledger/check.h"
 #include "ledger/document_fields.h"
 #include "ledger/document_ranks.h"
+#include "ledger/per_step_fields.h"
 
 namespace inferdiff {
 namespace {
@@ -189,36 +190,9 @@ void ReadSteps(const Json& document, LedgerResult* ledger) {
 
 void ReadPerStep(const Json& document, PerStep* per_step) {
   const Json& stats = Field(document, "per_step");
-  const std::pair<const char*, Stat PerStep::*> fields[] = {
-      {"wall_ns", &PerStep::wall},
-      {"span_ns", &PerStep::span},
-      {"replay_span_ns", &PerStep::replay_span},
-      {"sum_ns", &PerStep::sum},
-      {"busy_ns", &PerStep::busy},
-      {"foreign_ns", &PerStep::foreign},
-      {"copy_only_ns", &PerStep::copy_only},
-      {"idle_ns", &PerStep::idle},
-      {"idle_inside_ns", &PerStep::idle_inside},
-      {"idle_host_late_ns", &PerStep::idle_host_late},
-      {"idle_queued_ns", &PerStep::idle_queued},
-      {"idle_unknown_ns", &PerStep::idle_unknown},
-      {"idle_between_ns", &PerStep::idle_between},
-      {"idle_between_host_late_ns", &PerStep::between_host_late},
-      {"idle_between_queued_ns", &PerStep::between_queued},
-      {"idle_tail_ns", &PerStep::idle_tail},
-      {"idle_tail_host_late_ns", &PerStep::tail_host_late},
-      {"idle_tail_queued_ns", &PerStep::tail_queued},
-      {"idle_rest_host_late_ns", &PerStep::rest_host_late},
-      {"idle_rest_queued_ns", &PerStep::rest_queued},
-      {"idle_rest_unknown_ns", &PerStep::rest_unknown},
-      {"hidden_same_lane_ns", &PerStep::hidden_same_lane},
-      {"hidden_cross_lane_ns", &PerStep::hidden_cross_lane},
-      {"rank_wait_ns", &PerStep::rank_wait},
-      {"kernels", &PerStep::kernels},
-      {"launch_lead_ns", &PerStep::launch_lead}};
-  for (const auto& [name, field] : fields)
+  for (const auto& [name, field] : kPerStepFields)
     per_step->*field = StatOf(stats, name);
-  for (const auto& [name, field] : fields) {
+  for (const auto& [name, field] : kPerStepFields) {
     const int64_t n = (per_step->*field).n;
     if (field != &PerStep::launch_lead && n != 0 && n != per_step->span.n)
       FailDocument(fmt::format("'{}' is not of the used steps", name));

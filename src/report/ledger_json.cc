@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/version.h"
+#include "ledger/per_step_fields.h"
 #include "report/cycles_report.h"
 #include "report/layers_report.h"
 #include "report/ledger_facts.h"
@@ -87,32 +88,10 @@ void WriteSteps(const LedgerResult& ledger, JsonStream& out) {
 }
 
 Json PerStepJson(const PerStep& per_step) {
-  return {{"wall_ns", JsonStat(per_step.wall)},
-          {"span_ns", JsonStat(per_step.span)},
-          {"replay_span_ns", JsonStat(per_step.replay_span)},
-          {"sum_ns", JsonStat(per_step.sum)},
-          {"busy_ns", JsonStat(per_step.busy)},
-          {"foreign_ns", JsonStat(per_step.foreign)},
-          {"copy_only_ns", JsonStat(per_step.copy_only)},
-          {"idle_ns", JsonStat(per_step.idle)},
-          {"idle_inside_ns", JsonStat(per_step.idle_inside)},
-          {"idle_host_late_ns", JsonStat(per_step.idle_host_late)},
-          {"idle_queued_ns", JsonStat(per_step.idle_queued)},
-          {"idle_unknown_ns", JsonStat(per_step.idle_unknown)},
-          {"idle_between_ns", JsonStat(per_step.idle_between)},
-          {"idle_between_host_late_ns", JsonStat(per_step.between_host_late)},
-          {"idle_between_queued_ns", JsonStat(per_step.between_queued)},
-          {"idle_tail_ns", JsonStat(per_step.idle_tail)},
-          {"idle_tail_host_late_ns", JsonStat(per_step.tail_host_late)},
-          {"idle_tail_queued_ns", JsonStat(per_step.tail_queued)},
-          {"idle_rest_host_late_ns", JsonStat(per_step.rest_host_late)},
-          {"idle_rest_queued_ns", JsonStat(per_step.rest_queued)},
-          {"idle_rest_unknown_ns", JsonStat(per_step.rest_unknown)},
-          {"hidden_same_lane_ns", JsonStat(per_step.hidden_same_lane)},
-          {"hidden_cross_lane_ns", JsonStat(per_step.hidden_cross_lane)},
-          {"rank_wait_ns", JsonStat(per_step.rank_wait)},
-          {"kernels", JsonStat(per_step.kernels)},
-          {"launch_lead_ns", JsonStat(per_step.launch_lead)}};
+  Json json;
+  for (const auto& [id, stat] : kPerStepFields)
+    json[id] = JsonStat(per_step.*stat);
+  return json;
 }
 
 Json StepJson(const StepAmounts& step, bool wait_known) {
