@@ -128,7 +128,27 @@ std::vector<std::string> CategoryLead(const CompareResult& result,
   return lead;
 }
 
-PagePart PartOf(const CompareResult& result, const Section& section) {
+/// Where a part of the gap is shown: its kernels, its lanes, its steps, or else
+/// the table of categories, which is always there.
+std::string TargetOf(const CompareResult& result, const Document& document,
+                     std::string_view part) {
+  constexpr std::string_view kWork = "work.";
+  if (part.starts_with(kWork)) {
+    const std::string kernels = KernelsId(result, part.substr(kWork.size()));
+    return kernels.empty() ? "categories" : kernels;
+  }
+  std::string_view to = "categories";
+  if (part == "concurrency") return "timeline";
+  if (part.starts_with("overlap")) to = "causes";
+  if (part == "rank_wait" || part == "idle") to = "steps";
+  if (part == "rank_wait" &&
+      (!result.a.ranks.empty() || !result.b.ranks.empty()))
+    return "ranks";
+  return Find(document, to) == nullptr ? "categories" : std::string(to);
+}
+
+PagePart PartOf(const CompareResult& result, const Document& document,
+                const Section& section) {
   static const std::map<std::string_view, std::string_view> kNav = {
       {"gap", "The gap"},           {"start", "Start"},
       {"causes", "Causes"},         {"findings", "Findings"},
@@ -141,8 +161,8 @@ PagePart PartOf(const CompareResult& result, const Section& section) {
   if (const auto it = kNav.find(section.id); it != kNav.end())
     part.nav = it->second;
   if (section.id == "gap") {
-    part.body = HtmlWaterfall(result, [&](std::string_view group) {
-      return KernelsId(result, group);
+    part.body = HtmlWaterfall(result, [&](std::string_view id) {
+      return TargetOf(result, document, id);
     });
     part.body +=
         "<div class=\"notes\">" + HtmlSentences(section.after) + "</div>\n";
@@ -193,7 +213,7 @@ std::vector<PagePart> Parts(const CompareResult& result,
   for (const Section& section : document.sections) {
     if (IsElsewhere(section.id)) continue;
     if (section.id != "gap") add_drawn();
-    parts.push_back(PartOf(result, section));
+    parts.push_back(PartOf(result, document, section));
     if (const int n = ++seen[section.id]; n > 1) {
       parts.back().id += fmt::format("-{}", n);
       parts.back().nav.clear();

@@ -71,20 +71,6 @@ std::string EndRow(const CompareResult& result, Side side, const Axis& axis,
       unit.Print(total), scaled ? "<td></td>" : "");
 }
 
-std::string LinkTarget(const WaterfallRow& row, const CompareResult& result,
-                       const LinkOf& link) {
-  constexpr std::string_view kWork = "work.";
-  const std::string_view id = row.id;
-  if (id.starts_with(kWork))
-    if (std::string to = link(id.substr(kWork.size())); !to.empty()) return to;
-  if (id == "concurrency") return "timeline";
-  if (id.starts_with("overlap")) return "causes";
-  if (id == "rank_wait" && (!result.a.ranks.empty() || !result.b.ranks.empty()))
-    return "ranks";
-  if (id == "rank_wait" || id == "idle") return "steps";
-  return "categories";
-}
-
 std::string BarRow(const WaterfallRow& row, const Row& text, int64_t from,
                    int64_t to, const Axis& axis, const std::string& target) {
   const size_t cells = text.cells.size();
@@ -130,7 +116,7 @@ std::string HtmlWaterfall(const CompareResult& result, const LinkOf& link) {
   out += EndRow(result, Side::kA, axis, scaled);
   for (size_t i = 0; i < rows.size(); ++i)
     out += BarRow(rows[i], table.rows[i], levels[i], levels[i + 1], axis,
-                  LinkTarget(rows[i], result, link));
+                  link(rows[i].id));
   out += EndRow(result, Side::kB, axis, scaled);
   const Row& total = table.rows.back();
   out += fmt::format(

@@ -12,8 +12,8 @@
 
 namespace inferdiff {
 
-/// A link to the kernels of a category group; empty: there is none.
-using LinkOf = std::function<std::string(std::string_view group)>;
+/// What a part of the gap leads to, by GapPart::id: an id on the page.
+using LinkOf = std::function<std::string(std::string_view part)>;
 
 /// From A's step to B's, a bar a part; the text is that of WaterfallTable.
 ///

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -160,8 +162,17 @@ std::string Notes(const NameBudget& names, size_t families) {
   return out;
 }
 
-std::string IdOfGroup(const CompareResult& result, size_t group) {
-  return "kernels-" + HtmlId(result.row_groups[group].id);
+/// By group of CompareResult::row_groups. Rows of a published table may have
+/// any names.
+std::vector<std::string> GroupIds(const CompareResult& result) {
+  std::vector<std::string> ids;
+  std::set<std::string> taken;
+  for (const CategoryGroup& group : result.row_groups) {
+    std::string id = "kernels-" + HtmlId(group.id);
+    if (!taken.insert(id).second) id += fmt::format("-{}", ids.size());
+    ids.push_back(std::move(id));
+  }
+  return ids;
 }
 
 }  // namespace
@@ -176,7 +187,7 @@ std::string KernelsId(const CompareResult& result, std::string_view group) {
     const auto& b = result.b_families;
     if (std::any_of(a.begin(), a.end(), in_group) ||
         std::any_of(b.begin(), b.end(), in_group))
-      return IdOfGroup(result, g);
+      return GroupIds(result)[g];
   }
   return "";
 }
@@ -191,10 +202,11 @@ std::string HtmlKernels(const CompareResult& result) {
   bool any = false;
   // In the order of the table of categories, then what it does not hold.
   std::vector<bool> done(groups + 1, false);
+  const std::vector<std::string> ids = GroupIds(result);
   const auto add = [&](size_t g) {
     if (done[g] || (a[g].empty() && b[g].empty())) return;
     done[g] = any = true;
-    out += GroupHead(g < groups ? IdOfGroup(result, g) : "kernels-rest",
+    out += GroupHead(g < groups ? ids[g] : "kernels-of-no-group",
                      g < groups ? result.row_groups[g].id : "",
                      g < groups ? result.row_groups[g].title : "rest", 7);
     out += a[g] + b[g] + "</tbody>\n";

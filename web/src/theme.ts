@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dark or light: as the system has it, until somebody says otherwise.
+// Dark or light: as the system has it, until somebody says otherwise. Paper is
+// light.
 
 export function addThemeButton(changed: () => void): void {
   const root = document.documentElement;
@@ -25,6 +26,7 @@ export function addThemeButton(changed: () => void): void {
     name();
     changed();
   });
+  matchMedia('print').addEventListener('change', changed);
   name();
   document.getElementById('contents')?.append(button);
 }

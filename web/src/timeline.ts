@@ -70,10 +70,10 @@ export class Timeline {
     this.layOut();
   }
 
-  /** Draws again with the colours of another theme. */
+  /** Draws again, at once, with the colours of another theme, or of paper. */
   recolour(): void {
     this.painter.recolour();
-    this.ask();
+    this.draw();
   }
 
   // --- building ------------------------------------------------------------

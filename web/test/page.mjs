@@ -4,7 +4,10 @@
 //
 //   node page.mjs PROGRAM REPOSITORY
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -67,12 +70,29 @@ const badName = file('a<img src=x onerror=alert(1)>\u202eb.json');
 hostileTrace(library, badName);
 const hostile = compare('hostile.html', [badName], [compiled]);
 run(program, 'ledger', badName, '-o', file('hostile-ledger.html'));
+// Facts of a set-up and rows of a table come from strangers, too.
+mkdirSync(file('side'));
+copyFileSync(library, file('side/a.trace.json.gz'));
+writeFileSync(file('side/server_args.json'), JSON.stringify(
+  { model_path: HOSTILE[0], attention_backend: HOSTILE[1],
+    kv_cache_dtype: HOSTILE[4], dtype: HOSTILE[5], quantization: HOSTILE[3],
+    moe_runner_backend: HOSTILE[2], served_model_name: HOSTILE[8] }));
+const facts = compare('facts.html', [file('side/a.trace.json.gz')], [compiled]);
+const csv = (text) => `"${text.replace(/"/g, '""')}"`;
+writeFileSync(file('table.csv'), ['category,a_us,b_us',
+  ...HOSTILE.slice(0, 6).map((text) => `${csv(text)},100,90`),
+  'a b,10,10', 'a-b,10,10', 'MoE,5,5', 'idle,20,30', 'total,645,595', '']
+  .join('\n'));
+const table = compare('table.html', [`${file('table.csv')}:a`],
+                      [`${file('table.csv')}:b`]);
+const mixed = compare('mixed.html', [`${file('table.csv')}:a`], [compiled]);
 madeTrace(file('a.json'), 10_000, false);
 madeTrace(file('b.json'), 10_000, true);
 const large = compare('large.html', [file('a.json')], [file('b.json')]);
 
 const pages = { demo, set, ledger: file('ledger.html'), fromJson, hostile,
-                hostileLedger: file('hostile-ledger.html'), large };
+                hostileLedger: file('hostile-ledger.html'), facts, table,
+                mixed, large };
 
 for (const [name, path] of Object.entries(pages)) {
   for (const colorScheme of ['light', 'dark']) {
@@ -163,6 +183,15 @@ await check('hostile names are text, to the last character', async () => {
   assert.ok(!/[\u202a-\u202e\u2066-\u2069\u0000\u0007\u001b]/.test(all));
   assert.ok(!/[\u202e\u0000\u001b]/.test(readFileSync(hostile, 'utf8')));
   await close();
+});
+
+await check('facts and rows of strangers are text', async () => {
+  for (const [path, texts] of [[facts, [1, 5]], [table, [0, 1, 2, 3]]]) {
+    const { page, close } = await open(browser, path);
+    const all = await page.evaluate(() => document.body.textContent);
+    for (const i of texts) assert.ok(all.includes(HOSTILE[i]), HOSTILE[i]);
+    await close();
+  }
 });
 
 await check('a side without operations says so', async () => {
@@ -394,9 +423,15 @@ await check('every link on the page leads somewhere', async () => {
   }
 });
 
-await check('prints without controls', async () => {
-  const { page, close } = await open(browser, demo);
+await check('prints light, without controls', async () => {
+  const { page, close } = await open(browser, demo, { colorScheme: 'dark' });
+  const ground = () => page.evaluate(
+    () => getComputedStyle(document.body).backgroundColor);
+  const dark = await picture(page);
+  assert.notEqual(await ground(), 'rgb(255, 255, 255)');
   await page.emulateMedia({ media: 'print' });
+  assert.equal(await ground(), 'rgb(255, 255, 255)');
+  assert.notEqual(await picture(page), dark);
   assert.ok(!await page.locator('#contents').isVisible());
   assert.ok(!await page.locator('.filter').isVisible());
   assert.ok(await page.locator('h1').isVisible());
