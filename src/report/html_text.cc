@@ -85,7 +85,7 @@ std::string HtmlId(std::string_view raw) {
   return id;
 }
 
-std::string ScriptJson(std::string json) {
+std::string ScriptJson(std::string_view json) {
   std::string out;
   out.reserve(json.size());
   // Outside strings JSON has neither of them.

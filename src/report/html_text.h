@@ -25,7 +25,7 @@ std::string HtmlName(std::string_view name, size_t width);
 std::string HtmlId(std::string_view raw);
 
 /// JSON for a <script> element: none of its text ends the element.
-std::string ScriptJson(std::string json);
+std::string ScriptJson(std::string_view json);
 
 /// part / whole as a length: "12.34%"; 0 where whole is not above 0.
 std::string HtmlLength(int64_t part, int64_t whole);
