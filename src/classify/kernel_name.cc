@@ -127,4 +127,28 @@ std::string DisplayName(std::string_view name) {
   return std::string(rest.substr(0, kMaxDisplay));
 }
 
+std::string WordsOf(std::string_view name) {
+  const auto is_upper = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_lower = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::string words = "_";
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    if (!is_upper(c) && !is_lower(c) && !is_digit(c)) {
+      if (words.back() != '_') words += '_';
+      continue;
+    }
+    const char before = i > 0 ? name[i - 1] : '_';
+    const char after = i + 1 < name.size() ? name[i + 1] : '_';
+    const bool starts_word =
+        is_upper(c) &&
+        (is_lower(before) ||
+         ((is_upper(before) || is_digit(before)) && is_lower(after)));
+    if (starts_word && words.back() != '_') words += '_';
+    words += is_upper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+  }
+  if (words.back() != '_') words += '_';
+  return words;
+}
+
 }  // namespace inferdiff

@@ -297,11 +297,14 @@ NameRule NameRuleOf(const File& file, const toml::table& table, bool check) {
   rule.info.library = entry.Text("library", false);
   rule.info.vendor = VendorOf(entry, entry.Text("vendor", false));
   const std::string scope = entry.Text("scope", false);
-  if (!scope.empty() && scope != "head" && scope != "full") {
+  if (!scope.empty() && scope != "head" && scope != "full" &&
+      scope != "words") {
     entry.Fail(entry.where(), fmt::format("'{}' is no scope", scope),
-               "use head or full");
+               "use head, full or words");
   }
-  rule.full = scope == "full";
+  rule.part = scope == "full"    ? NamePart::kFull
+              : scope == "words" ? NamePart::kWords
+                                 : NamePart::kHead;
   rule.patterns = PatternsOf(entry, check);
   rule.examples = entry.Strings("examples");
   rule.counter_examples = entry.Strings("counter_examples");

@@ -22,11 +22,18 @@ struct CheckedExample {
   Vendor vendor = Vendor::kUnknown;
 };
 
-/// One [[rule]]. Any of `patterns` matches the head of a name, or all of it.
+/// What a rule's patterns are searched in.
+enum class NamePart {
+  kHead,   // the name up to its first '<' or '('
+  kFull,   // all of it
+  kWords,  // its words, where no rule of the other two matches
+};
+
+/// One [[rule]]. Any of `patterns` matches its part of a name.
 struct NameRule {
   RuleInfo info;
   std::vector<std::string> patterns;
-  bool full = false;
+  NamePart part = NamePart::kHead;
   std::vector<std::string> examples;
   std::vector<std::string> counter_examples;
   std::vector<CheckedExample> checked;

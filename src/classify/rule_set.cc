@@ -71,6 +71,23 @@ bool Contains(const std::vector<std::string>& list, const std::string& item) {
 
 }  // namespace
 
+PatternList& RuleSet::Impl::ListOf(NamePart part) {
+  if (part == NamePart::kWords) return words;
+  return part == NamePart::kFull ? full : head;
+}
+
+/// From the surest evidence to the weakest, as docs/rules.md lists it.
+RuleId RuleSet::Impl::RuleOf(std::string_view head_text,
+                             std::string_view text) const {
+  const bool has_more = head_text.size() < text.size();
+  RuleId rule = std::min(head.First(head_text), full.First(text));
+  const auto none = [&rule] { return rule == PatternList::kNone; };
+  if (none()) rule = words.First(WordsOf(head_text));
+  if (none() && has_more) rule = head.First(text);
+  if (none() && has_more) rule = words.First(WordsOf(text));
+  return none() ? no_rule : rule;
+}
+
 void RuleSet::Impl::AddNameRules(std::vector<NameRule> rules) {
   for (NameRule& rule : rules) {
     const auto id = static_cast<RuleId>(infos.size());
@@ -79,7 +96,7 @@ void RuleSet::Impl::AddNameRules(std::vector<NameRule> rules) {
                        "merge rules of one category with '|'");
     }
     for (const std::string& pattern : rule.patterns) {
-      (rule.full ? full : head).Add(pattern, id);
+      ListOf(rule.part).Add(pattern, id);
     }
     infos.push_back(std::move(rule.info));
   }
@@ -148,11 +165,7 @@ NameClass RuleSet::ClassifyName(std::string_view name) const {
       kContainers.end()) {
     head = text;
   }
-  RuleId rule = std::min(impl_->head.First(head), impl_->full.First(text));
-  if (rule == PatternList::kNone && head.size() < text.size()) {
-    rule = impl_->head.First(text);
-  }
-  result.rule = rule == PatternList::kNone ? impl_->no_rule : rule;
+  result.rule = impl_->RuleOf(head, text);
   result.category = impl_->infos[result.rule].category;
   return result;
 }

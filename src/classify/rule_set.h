@@ -27,8 +27,11 @@ struct RuleSet::Impl {
   std::vector<bool> is_tail;  // by name rule
   RuleId first_context = 0;   // index of context.rules[0] in infos
   RuleId memcpy_rule = 0, memset_rule = 0, no_rule = 0;
-  PatternList head;  // scope head, on the head of a name
-  PatternList full;  // scope full, on all of it
+  PatternList head;   // scope head, on the head of a name
+  PatternList full;   // scope full, on all of it
+  PatternList words;  // scope words, where neither matches
+  PatternList& ListOf(NamePart part);
+  RuleId RuleOf(std::string_view head, std::string_view text) const;
 };
 
 }  // namespace inferdiff

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "classify/kernel_name.h"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -31,6 +33,13 @@ TEST(DisplayName, KeepsWhatIsNoFunction) {
 TEST(DisplayName, IsAtMostFourKilobytes) {
   EXPECT_EQ(DisplayName(std::string(100000, 'x')).size(), 4096U);
   EXPECT_EQ(DisplayName("void f<" + std::string(100000, '<')).size(), 4096U);
+}
+
+TEST(WordsOf, SplitsAtSignsAndCapitals) {
+  EXPECT_EQ(WordsOf("ns::QKNormFP8Kernel2"), "_ns_qk_norm_fp8_kernel2_");
+  EXPECT_EQ(WordsOf("_topK_stage1<Fp16Int8>"), "_top_k_stage1_fp16_int8_");
+  EXPECT_EQ(WordsOf("KV__CACHE"), "_kv_cache_");
+  EXPECT_EQ(WordsOf(""), "_");
 }
 
 TEST(Demangle, ReadsNamesAndTemplateArguments) {
