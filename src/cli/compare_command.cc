@@ -16,6 +16,7 @@
 #include "cli/progress.h"
 #include "cli/separator.h"
 #include "compare/compare.h"
+#include "compare/setup.h"
 #include "load/load_set.h"
 #include "readers/server_args.h"
 #include "report/compare_report.h"
@@ -215,6 +216,16 @@ std::optional<LedgerResult> LoadSerial(const std::string& word,
   return std::move(serial).Account(chosen.a);
 }
 
+void ExpectSameWork(std::string_view name, const LedgerResult& side,
+                    const std::optional<LedgerResult>& serial) {
+  if (!serial) return;
+  const std::string differs = OtherWork(side, *serial);
+  if (differs.empty()) return;
+  FailUsage(fmt::format("the serial ledger of {} is of other work: {}", name,
+                        differs),
+            "name the same run with its side streams off");
+}
+
 CompareResult CompareSides(const Sides& sides,
                            const CompareArguments& arguments,
                            const Rules& rules, const MachineFiles& machine,
@@ -244,6 +255,8 @@ CompareResult CompareSides(const Sides& sides,
   LedgerResult a = std::move(*pair.a).Account(group_a);
   LedgerResult b = std::move(*pair.b).Account(group_b);
   ExpectSameDevice(arguments.machine, machine, a, b);
+  ExpectSameWork("A", a, options.serial_a);
+  ExpectSameWork("B", b, options.serial_b);
   a.accepted = arguments.accepted.a;
   b.accepted = arguments.accepted.b;
   return Compare(std::move(a), facts_a, std::move(b), facts_b,
@@ -258,6 +271,10 @@ int Run(const CompareArguments& arguments) {
   CompareOptions options;
   options.untraced = arguments.untraced;
   options.untraced_serial = arguments.untraced_serial;
+  if ((arguments.untraced_serial.a && arguments.serial_a.empty()) ||
+      (arguments.untraced_serial.b && arguments.serial_b.empty()))
+    FailUsage("a step time of a serial ledger is of no use without the ledger",
+              "add --serial-a or --serial-b");
   const MachineFiles machine = ReadMachineFiles(arguments.machine);
   options.floors = FloorsOf(arguments.floors, machine);
   options.machine_a = machine.a;

@@ -6,8 +6,8 @@
 
 namespace inferdiff {
 
-/// After the gap, its parts, the row groups and the alignment. Throws ContractError when the
-/// parts do not add up to the nanosecond.
+/// After the gap, its parts, the row groups and the alignment. Throws
+/// ContractError when the parts do not add up to the nanosecond.
 Causes FindCauses(const CompareResult& result, const CompareOptions& options);
 
 /// The idle time outside replays; they add up to it. Those of nothing on both

@@ -62,6 +62,22 @@ void DoubtProfiler(const CompareResult& result, FindingList* out) {
                   IdleTitle(result.gap), Duration(idle_a), Duration(idle_b)));
 }
 
+/// Hidden time bounds what overlap is worth, but for what else the serial
+/// layout changes.
+void DoubtWorth(const SideView& side, const Overlap& overlap,
+                FindingList* out) {
+  if (!overlap.measured || !overlap.bound) return;
+  const Rational worth = overlap.measured->worth;
+  if (!AtLeastPercent(worth, side.headline(), 1) ||
+      !(*overlap.bound + *overlap.bound < worth))
+    return;
+  out->Add("serial-worth", side.side,
+           fmt::format("Without its side streams {} takes {} more, and hides "
+                       "no more than {} beside them: the serial layout differs "
+                       "in more than its streams.",
+                       side.name(), Duration(worth), Duration(*overlap.bound)));
+}
+
 void DoubtRanks(const SideView& side, FindingList* out) {
   const size_t index = static_cast<size_t>(Category::kCommunication);
   if (IsMeasured(side.totals.wait_basis) ||
@@ -99,7 +115,7 @@ void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
   const LedgerResult& ledger = side.ledger;
   if (ledger.published) {
     out->Add("published-table", side.side,
-             fmt::format("{} is a published table: its rows add up to its "
+             fmt::format("{} is a published table: its rows fit into its "
                          "total, and nothing else of it can be checked.",
                          side.name()));
     return;
@@ -117,11 +133,12 @@ void DoubtSteps(const SideView& side, Basis basis, FindingList* out) {
                          ledger.representative_step));
   }
   if (side.totals.left_out_ops > 0) {
-    out->Add("left-out", side.side,
-             fmt::format("{} more operations of {}'s step ({}) run around the "
-                         "replay and are in no figure here.",
-                         Grouped(side.totals.left_out_ops), side.name(),
-                         Duration({side.totals.left_out_ns, 1})));
+    out->Add(
+        "left-out", side.side,
+        fmt::format("{} more operations of {}'s step ({}) run around the "
+                    "replay: they are in Cycles, and in no part of the gap.",
+                    Grouped(side.totals.left_out_ops), side.name(),
+                    Duration({side.totals.left_out_ns, 1})));
   }
   if (ledger.steps.evidence == Evidence::kWholeTrace ||
       ledger.steps.evidence == Evidence::kKernelPeriod) {
@@ -257,6 +274,8 @@ std::vector<Finding> FindDoubts(const CompareResult& result) {
     DoubtNoise(result, &out);
     DoubtIdleInside(result, &out);
     DoubtProfiler(result, &out);
+    DoubtWorth(sides[0], result.causes.a, &out);
+    DoubtWorth(sides[1], result.causes.b, &out);
   }
   for (const SideView& side : sides) DoubtRanks(side, &out);
   for (const SideView& side : sides) DoubtSpread(side, &out);

@@ -68,8 +68,14 @@ void FindFloors(const CompareResult& result, FindingList* out);
 /// What memory bandwidth explains of the gap.
 void FindMachineShare(const CompareResult& result, FindingList* out);
 
-/// Does the slower side do this group's work in other numbers of operations, so
-/// that FindFusion speaks for it?
+/// Does attributed time have half of a difference in work, too? Beside other
+/// streams kernels take longer: their durations alone make the side that
+/// overlaps look slow. `work` is B - A.
+bool AttributedAgrees(const CompareResult& result, const GroupComparison& group,
+                      Rational work);
+
+/// Does the slower side do this group's work in more operations, or in fewer
+/// that take no longer, so that FindFusion speaks for it?
 bool IsFused(const CompareResult& result, const GroupComparison& group);
 
 /// Waiting for other ranks, collectives that nothing hides.

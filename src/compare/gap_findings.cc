@@ -198,15 +198,16 @@ std::string LargestKernels(const CompareResult& result,
   return text.empty() ? text : text + ".";
 }
 
-/// Does attributed time say so, too? Beside other streams kernels take longer:
-/// their durations alone would make the side that overlaps look slow.
-bool AttributedAgrees(const CompareResult& result, const GroupComparison& group,
-                      Rational less) {
-  const Causes& causes = result.causes;
-  const Rational attributed = Oriented(
-      result.gap, causes.b_base.PerStep(group.whole.b.attributed_ns) -
-                      causes.a_base.PerStep(group.whole.a.attributed_ns));
-  return AtLeastPercent(Negated(attributed), less, 50);
+/// " B hides 577 us of its beside other streams, where kernels take longer."
+std::string HiddenText(const CompareResult& result, Side side,
+                       const GroupComparison& group) {
+  const bool is_a = side == Side::kA;
+  const SideTotals& totals = is_a ? result.causes.a_base : result.causes.b_base;
+  const int64_t hidden =
+      (is_a ? group.whole.a : group.whole.b).hidden_cross_lane_ns;
+  return fmt::format(
+      " {} hides {} of its beside other streams, where kernels take longer.",
+      NameOf(side), Duration(totals.PerStep(hidden)));
 }
 
 /// What the slower side spends less on.
@@ -218,19 +219,11 @@ void AddAhead(const CompareResult& result, const GapPart& part,
       group->whole.a.count == 0 || group->whole.b.count == 0 ||
       IsFused(result, *group))
     return;
-  if (AttributedAgrees(result, *group,
-                       Negated(Oriented(result.gap, part.delta)))) {
+  if (AttributedAgrees(result, *group, part.delta)) {
     finding->advice = "keep it: what is changed for the rest must not cost it";
     return;
   }
-  const Side faster = Other(result.gap.slower);
-  const bool is_a = faster == Side::kA;
-  const SideTotals& totals = is_a ? result.causes.a_base : result.causes.b_base;
-  const int64_t hidden =
-      (is_a ? group->whole.a : group->whole.b).hidden_cross_lane_ns;
-  finding->text += fmt::format(
-      " {} hides {} of its beside other streams, where kernels take longer.",
-      NameOf(faster), Duration(totals.PerStep(hidden)));
+  finding->text += HiddenText(result, Other(result.gap.slower), *group);
 }
 
 void AddContributor(const CompareResult& result,
@@ -276,6 +269,10 @@ void AddContributor(const CompareResult& result,
   } else if (part.how == HowKnown::kMeasured && of.group != nullptr &&
              !IsFused(result, *of.group) &&
              !StragglerHolds(result, *of.group)) {
+    if (!AttributedAgrees(result, *of.group, part.delta)) {
+      finding.text += HiddenText(result, gap.slower, *of.group);
+      return;
+    }
     finding.prize = delta;
     AddKernels(result, excesses, *of.group, &finding);
     const std::string kernels = LargestKernels(result, *of.group);

@@ -78,17 +78,18 @@ std::string WhyNoWall(Basis basis) {
 
 /// Where only one side has collectives, the model is split differently, even
 /// if the traces state nothing of it.
-std::string OneSidedCollectives(const LedgerResult& a, const LedgerResult& b) {
-  const auto ops = [](const LedgerResult& ledger) {
-    return ledger.categories[static_cast<size_t>(Category::kCommunication)]
-        .count;
+std::string OneSided(const LedgerResult& a, const LedgerResult& b,
+                     Category category) {
+  const auto ops = [&](const LedgerResult& ledger) {
+    return ledger.categories[static_cast<size_t>(category)].count;
   };
   // What a table has no row for it may have all the same.
   if (a.published || b.published) return {};
   if ((ops(a) == 0) == (ops(b) == 0)) return {};
   const bool on_a = ops(a) > 0;
   const LedgerResult& with = on_a ? a : b;
-  return fmt::format("communication operations: {} a step on {}, none on {}",
+  return fmt::format("{} operations: {} a step on {}, none on {}",
+                     TitleOf(category),
                      Decimal({ops(with), with.used_steps}, 0), on_a ? "A" : "B",
                      on_a ? "B" : "A");
 }
@@ -109,6 +110,19 @@ bool AddCaptureReasons(const LedgerResult& a, const LedgerResult& b,
 }
 
 }  // namespace
+
+std::string OtherWork(const LedgerResult& side, const LedgerResult& serial) {
+  for (const SetupRow& row : SetupTable(side, {}, serial, {})) {
+    const bool must_match = row.role == RowRole::kRequired ||
+                            row.field == kGpu || row.field == kVendor ||
+                            row.field == kDepth;
+    const bool differs =
+        !row.a.empty() && !row.b.empty() && !row.same.value_or(row.a == row.b);
+    if (must_match && differs)
+      return fmt::format("{}: {} against {}", row.field, row.a, row.b);
+  }
+  return {};
+}
 
 ComparableResult Judge(const std::vector<SetupRow>& setup,
                        const LedgerResult& a, const LedgerResult& b,
@@ -141,8 +155,10 @@ ComparableResult Judge(const std::vector<SetupRow>& setup,
   AddContradictions(setup, &SetupRow::a, "A", &result.reasons);
   AddContradictions(setup, &SetupRow::b, "B", &result.reasons);
   if (!impossible) {
-    if (std::string split = OneSidedCollectives(a, b); !split.empty())
-      result.reasons.push_back(std::move(split));
+    for (const Category category :
+         {Category::kCommunication, Category::kMoeGemm, Category::kAttention})
+      if (std::string split = OneSided(a, b, category); !split.empty())
+        result.reasons.push_back(std::move(split));
     if (basis != Basis::kWall) result.reasons.push_back(WhyNoWall(basis));
   }
   if (impossible)

@@ -181,7 +181,10 @@ RoleAmounts AmountsByRole(const LedgerResult& ledger) {
   for (size_t i = 0; i < amounts.size(); ++i)
     amounts[i].role = static_cast<Role>(i);
   for (const RoleRow& row : ledger.layers.roles) {
-    MachineRole& role = amounts[static_cast<size_t>(row.role)];
+    // What reduces attention's splits is part of it, as in the alignment.
+    const Role of =
+        row.role == Role::kAttentionCombine ? Role::kAttention : row.role;
+    MachineRole& role = amounts[static_cast<size_t>(of)];
     role.ops += row.ops;
     role.attributed_ns += row.attributed_ns;
   }

@@ -15,7 +15,6 @@ namespace inferdiff {
 namespace {
 
 constexpr std::string_view kCycle = "cycle";
-constexpr std::string_view kDepth = "attention blocks";
 
 std::string FactOf(const SetupFacts& facts, std::string_view field) {
   for (const auto& [name, value] : facts) {
@@ -62,9 +61,14 @@ bool Drafts(const LedgerResult& ledger) {
   return KindOf(ledger.cycles) == CycleKind::kSpeculative;
 }
 
+bool Trains(const LedgerResult& ledger) {
+  return KindOf(ledger.cycles) == CycleKind::kTraining;
+}
+
 /// "5 drafts and verification"; empty where cycles are not told.
 std::string CycleText(const LedgerResult& ledger) {
   const Cycles& cycles = ledger.cycles;
+  if (Trains(ledger)) return "training";
   if (!AreCycles(cycles)) return {};
   if (!Drafts(ledger)) return "one pass";
   if (cycles.most_drafts == 0) return "verification alone";
@@ -161,10 +165,10 @@ class TableBuilder {
 };
 
 void AddPlatform(TableBuilder* table) {
-  table->Add("GPU", RowRole::kShown, [](const SideTexts& side) {
+  table->Add(kGpu, RowRole::kShown, [](const SideTexts& side) {
     return side.ledger.source.info.gpu_name;
   });
-  table->Add("vendor", RowRole::kShown, [](const SideTexts& side) {
+  table->Add(kVendor, RowRole::kShown, [](const SideTexts& side) {
     return VendorName(side.ledger.source.info.vendor);
   });
   table->Add("runtime", RowRole::kShown, [](const SideTexts& side) {
@@ -192,12 +196,11 @@ void AddWork(TableBuilder* table) {
 /// it, there is no row: its markers may.
 void AddCycles(TableBuilder* table) {
   const LedgerResult &a = table->a().ledger, &b = table->b().ledger;
-  if (!AreCycles(a.cycles) || !AreCycles(b.cycles)) return;
+  if (CycleText(a).empty() || CycleText(b).empty()) return;
   // A cycle that drafts yields several tokens, one that does not yields one.
-  table->Add(
-      kCycle,
-      Drafts(a) == Drafts(b) ? RowRole::kReservation : RowRole::kRequired,
-      [](const SideTexts& side) { return CycleText(side.ledger); });
+  const bool alike = Drafts(a) == Drafts(b) && Trains(a) == Trains(b);
+  table->Add(kCycle, alike ? RowRole::kReservation : RowRole::kRequired,
+             [](const SideTexts& side) { return CycleText(side.ledger); });
   if (!DepthText(a).empty() && !DepthText(b).empty())
     table->Add(kDepth, RowRole::kReservation,
                [](const SideTexts& side) { return DepthText(side.ledger); });

@@ -18,6 +18,9 @@ inline constexpr std::string_view kFactDtype = "dtype";
 inline constexpr std::string_view kFactQuantization = "quantization";
 inline constexpr std::string_view kFactKvDtype = "KV cache dtype";
 inline constexpr std::string_view kFactSpeculative = "speculative decoding";
+inline constexpr std::string_view kGpu = "GPU";
+inline constexpr std::string_view kVendor = "vendor";
+inline constexpr std::string_view kDepth = "attention blocks";
 inline constexpr std::string_view kWorldSize = "world size";
 inline constexpr std::string_view kGraphMode = "graph mode";
 inline constexpr std::string_view kEager = "eager";  // of kGraphMode
@@ -36,6 +39,10 @@ std::vector<SetupRow> SetupTable(const LedgerResult& a,
 ComparableResult Judge(const std::vector<SetupRow>& setup,
                        const LedgerResult& a, const LedgerResult& b,
                        Basis basis);
+
+/// Why `serial` cannot be `side` without its side streams, "batch: 4 against
+/// 8"; empty where nothing says so.
+std::string OtherWork(const LedgerResult& side, const LedgerResult& serial);
 
 /// The model's name without what only says its precision, in lower case:
 /// "DeepSeek-R1-0528-FP8" and "deepseek-r1-0528-mxfp4" are one model.

@@ -154,6 +154,16 @@ void FindOverlapWorth(const CompareResult& result, FindingList* out) {
   if (!causes.a.measured && !causes.b.measured) AddBound(result, out);
 }
 
+bool AttributedAgrees(const CompareResult& result, const GroupComparison& group,
+                      Rational work) {
+  const Causes& causes = result.causes;
+  const Rational attributed =
+      causes.b_base.PerStep(group.whole.b.attributed_ns) -
+      causes.a_base.PerStep(group.whole.a.attributed_ns);
+  return work.num < 0 ? AtLeastPercent(Negated(attributed), Negated(work), 50)
+                      : AtLeastPercent(attributed, work, 50);
+}
+
 bool IsFused(const CompareResult& result, const GroupComparison& group) {
   const Causes& causes = result.causes;
   if (!causes.a_base.counts_known || !causes.b_base.counts_known ||
@@ -163,10 +173,15 @@ bool IsFused(const CompareResult& result, const GroupComparison& group) {
     return AtLeastPercent(Magnitude(x - y), x < y ? y : x, kOtherCountPercent);
   };
   const Rational a = OpsOf(result, Side::kA), b = OpsOf(result, Side::kB);
-  const Side more = a < b ? Side::kB : Side::kA;
-  return more == result.gap.slower && differ(a, b) &&
-         differ(causes.a_base.PerStep(group.whole.a.count),
-                causes.b_base.PerStep(group.whole.b.count));
+  const auto has_more = [&](Rational of_a, Rational of_b) {
+    return (of_a < of_b ? Side::kB : Side::kA) == result.gap.slower;
+  };
+  const Rational ops_a = causes.a_base.PerStep(group.whole.a.count);
+  const Rational ops_b = causes.b_base.PerStep(group.whole.b.count);
+  if (!has_more(a, b) || !differ(a, b) || !differ(ops_a, ops_b)) return false;
+  // Where the slower side runs fewer of them and takes longer, they are slow.
+  return has_more(ops_a, ops_b) ||
+         !(Rational{0, 1} < Oriented(result.gap, group.whole.work));
 }
 
 /// What one side does in fewer, larger operations. Their work moves between
@@ -176,11 +191,15 @@ void FindFusion(const CompareResult& result,
                 const std::vector<RoleExcess>& excesses, FindingList* out) {
   const Causes& causes = result.causes;
   const Gap& gap = result.gap;
-  Rational work{0, 1};
+  Rational work{0, 1}, attributed{0, 1};
   std::string groups;
   for (const GroupComparison& group : causes.groups) {
     if (!IsFused(result, group)) continue;
     work = work + Oriented(gap, group.whole.work);
+    attributed =
+        attributed +
+        Oriented(gap, causes.b_base.PerStep(group.whole.b.attributed_ns) -
+                          causes.a_base.PerStep(group.whole.a.attributed_ns));
     groups +=
         fmt::format("{}{} ({} on A, {} on B)", groups.empty() ? "" : ", ",
                     group.whole.title,
@@ -205,6 +224,8 @@ void FindFusion(const CompareResult& result,
                       ? std::string()
                       : ", and the gaps between replayed operations by " +
                             SignedDuration(gaps)));
+  // What runs beside other streams already is not gained.
+  if (!AtLeastPercent(attributed, work, 50)) return;
   finding.prize = prize;
   AddChains(result, excesses, &finding);
   finding.advice =
@@ -224,20 +245,25 @@ void FindFloors(const CompareResult& result, FindingList* out) {
   const bool a_slower = gap.slower == Side::kA;
   const Rational floor = a_slower ? *causes.floors.a : *causes.floors.b;
   const Rational other = a_slower ? *causes.floors.b : *causes.floors.a;
+  const auto layout = [&](Side side) {
+    return (side == Side::kA ? result.serial_a : result.serial_b)
+               ? " without its side streams"
+               : "";
+  };
   const auto least = [&](Side side, Rational one) {
     return Duration(OpsOf(result, side) * one);
   };
   Finding& finding = out->Add(
       "floor",
       fmt::format(
-          "{} runs {} operations a step and {} {}. At their floors alone that "
-          "is {} against {}: {} by their number, {} by the price of each. It "
-          "is "
-          "part of the work of the categories. One operation less saves {} at "
-          "least {}, and {} {}.",
+          "{} runs {} operations a step{} and {} {}{}. At their floors alone "
+          "that is {} against {}: {} by their number, {} by the price of each. "
+          "It is part of the work of the categories. One operation less saves "
+          "{} at least {}, and {} {}.",
           NameOf(gap.slower), CountText(OpsOf(result, gap.slower)),
-          NameOf(Other(gap.slower)),
-          CountText(OpsOf(result, Other(gap.slower))), least(gap.slower, floor),
+          layout(gap.slower), NameOf(Other(gap.slower)),
+          CountText(OpsOf(result, Other(gap.slower))),
+          layout(Other(gap.slower)), least(gap.slower, floor),
           least(Other(gap.slower), other),
           SignedDuration(Oriented(gap, causes.work.count)),
           SignedDuration(Oriented(gap, causes.work.price)), NameOf(gap.slower),

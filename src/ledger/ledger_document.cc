@@ -316,6 +316,26 @@ void CheckCounts(const Cycles& cycles, int64_t used_steps) {
     FailDocument("there are no cycles, and they take time");
 }
 
+/// The single steps make the statistics, and all of them the cycles.
+void CheckSteps(const LedgerResult& ledger) {
+  const PerStep& q = ledger.per_step;
+  int64_t wall = 0, span = 0, sum = 0, busy = 0, kernels = 0;
+  for (const StepAmounts& step : ledger.step_amounts) {
+    wall = CheckedAdd(wall, step.wall.value_or(0));
+    span = CheckedAdd(span, step.span);
+    sum = CheckedAdd(sum, step.sum);
+    busy = CheckedAdd(busy, step.busy);
+    kernels = CheckedAdd(kernels, step.kernels);
+  }
+  if (wall != q.wall.total || span != q.span.total || sum != q.sum.total ||
+      busy != q.busy.total || kernels != q.kernels.total)
+    FailDocument("the single steps do not add up to the statistics");
+  const Cycles& cycles = ledger.cycles;
+  if (cycles.cycles == ledger.used_steps && cycles.wall_known &&
+      cycles.wall_ns != wall)
+    FailDocument("the cycles are not the steps' time");
+}
+
 /// What a comparison rests on: a document whose sums do not hold is not ours.
 void Check(const LedgerResult& ledger) {
   const PerStep& q = ledger.per_step;
@@ -339,6 +359,7 @@ void Check(const LedgerResult& ledger) {
     FailDocument("the places of idle time do not add up");
   if (q.span.n != ledger.used_steps)
     FailDocument("the statistics are not of the used steps");
+  CheckSteps(ledger);
   CheckCounts(ledger.cycles, ledger.used_steps);
   try {
     CheckSums(ledger);

@@ -348,6 +348,10 @@ LedgerResult ReadPublishedTable(std::string_view text, std::string_view side,
                           Printable(name)),
               "without them nothing says what a step takes");
   }
+  if (*rows.total->wall_ns <= 0) {
+    FailTable(path, fmt::format("side '{}' takes no time", Printable(name)),
+              "its total is 0");
+  }
   return LedgerOf(rows, name, reader.has_sums(), Remainder(rows, path));
 }
 

@@ -16,7 +16,6 @@
 #include "base/crc32.h"
 #include "ledger/check.h"
 #include "ledger/matched_calls.h"
-#include "ledger/matched_calls.h"
 #include "ledger/rank_findings.h"
 #include "ledger/step_layers.h"
 

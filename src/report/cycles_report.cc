@@ -85,6 +85,8 @@ std::string_view ReasonText(CycleKind kind) {
       break;
     case CycleKind::kNotDecode:
       return "the steps are neither decode nor verification";
+    case CycleKind::kTraining:
+      return "kernels of a backward pass run in the steps";
     case CycleKind::kNoPass:
       return "no pass of a model is told in the steps: no attention, and no "
              "marker that says decode";
@@ -277,7 +279,8 @@ Json Total(const Cycles& cycles, int64_t ns) {
 
 std::optional<Section> CycleSection(const LedgerResult& ledger) {
   const std::optional<CycleKind> kind = KindOf(ledger.cycles);
-  if (!kind || *kind == CycleKind::kNotDecode || *kind == CycleKind::kNoPass)
+  if (!kind || *kind == CycleKind::kNotDecode ||
+      *kind == CycleKind::kTraining || *kind == CycleKind::kNoPass)
     return std::nullopt;
   Section section;
   section.title = "Cycles";

@@ -215,9 +215,12 @@ class CycleFinder {
   StepCycle Judge(uint32_t step) {
     const StepKind kind = steps_.steps[step].shape.kind;
     StepCycle out;
-    if ((kind != StepKind::kUnknown && kind != StepKind::kDecode &&
-         kind != StepKind::kVerify) ||
-        (kind == StepKind::kUnknown && Trains())) {
+    if ((kind == StepKind::kUnknown || kind == StepKind::kOther) && Trains()) {
+      out.kind = CycleKind::kTraining;
+      return out;
+    }
+    if (kind != StepKind::kUnknown && kind != StepKind::kDecode &&
+        kind != StepKind::kVerify) {
       out.kind = CycleKind::kNotDecode;
       return out;
     }

@@ -208,6 +208,8 @@ std::string_view IdOf(CycleKind kind) {
       return "draft-untold";
     case CycleKind::kContradicted:
       return "contradicted";
+    case CycleKind::kTraining:
+      return "training";
   }
   return "no-pass";
 }

@@ -112,13 +112,14 @@ inline constexpr size_t kCycleParts = 4;
 enum class CycleKind : uint8_t {
   kPlain,         // one pass, nothing drafted
   kSpeculative,   // drafts and verification, or verification alone
-  kNotDecode,     // its marker says so, or kernels of a backward pass do
+  kNotDecode,     // its marker says that it is something else
   kNoPass,        // no attention, nor a marker of decode and a GEMM
   kSeveral,       // several passes of about one size
   kUntold,        // a smaller pass, and nothing says that it drafts
   kContradicted,  // it seems to draft; its marker says one token a sequence
+  kTraining,      // kernels of a backward pass run
 };
-inline constexpr size_t kCycleKinds = 7;
+inline constexpr size_t kCycleKinds = 8;
 std::string_view IdOf(CycleKind kind);  // "speculative"
 inline bool IsCycle(CycleKind kind) {
   return kind == CycleKind::kPlain || kind == CycleKind::kSpeculative;
