@@ -52,9 +52,13 @@ def passes(binary, path):
 def made_up(binary, folder):
     """[(what, expected, found)]"""
     out = []
-    for schedule in ("decode", "eager", "prefill"):
+    for schedule in ("decode", "eager", "prefill", "speculative"):
         for vendor in ("nvidia", "amd"):
             for layers in (1, 2, 61):
+                # Three drafts whose heads have no norm, the verification (of
+                # four layers at least), the pass that extends the drafts.
+                expected = ([1, 1, 1, max(4, layers), 1]
+                            if schedule == "speculative" else [layers])
                 what = f"{schedule}-{vendor}-{layers}"
                 made = workload.build(workload.Options(
                     schedule=schedule, vendor=vendor, layers=layers, steps=4))
@@ -62,7 +66,7 @@ def made_up(binary, folder):
                 target.mkdir()
                 formats.FORMATS["kineto"](made.ranks, str(target))
                 trace = next(target.iterdir())
-                out.append((what, [layers], passes(binary, str(trace))))
+                out.append((what, expected, passes(binary, str(trace))))
     return out
 
 

@@ -171,10 +171,20 @@ class AttentionLayers {
     if (region.layer_end != kNone || region.pass_end == to ||
         ops_[region.pass_end].category != Category::kSampling)
       return region;
-    // A softmax of the gate: a head has a norm in front of it.
-    const uint32_t norm = OpeningNorm(ops_, from, to);
-    if (norm != kNone) region = {.pass_end = to, .layer_end = norm};
-    return region;
+    // A softmax of the gate: a head has a norm in front of it. Not beyond the
+    // replay: a draft's head may have none, and what follows is the next pass.
+    const uint32_t other = FirstOf(ops_, from, to, [&](const LayerOp& op) {
+      return anchor.replay != kNone && op.replay != kNone &&
+             op.replay != anchor.replay;
+    });
+    const uint32_t end = std::min(other, to);
+    const uint32_t norm = OpeningNorm(ops_, from, end);
+    if (norm == kNone) return region;
+    return {.pass_end = end,
+            .ends_pass = end < ops_.size() && ops_[end].replay != kNone &&
+                         anchor.replay != kNone &&
+                         ops_[end].replay != anchor.replay,
+            .layer_end = norm};
   }
 
   /// Norms from a layer's begin to its anchor, by the anchor's name.
