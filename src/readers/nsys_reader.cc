@@ -85,7 +85,10 @@ class NsysReader {
     ImportCounters counters;
   };
 
-  Calls ReadCalls() const;
+  template <typename Take>
+  void ReadCalls(ImportCounters* counters, const Take& take) const;
+  Calls CollectCalls() const;
+  void TakeCall(const CallRow& row);
   void TakeCalls();
   template <typename Name>
   void ReadOps(SqliteRows* rows, OpKind kind, const Name& name);
@@ -123,7 +126,8 @@ class NsysReader {
   std::set<int64_t> host_processes_;        // that call CUDA, once taken
   std::vector<int64_t> process_of_device_;  // by the sink's device
   uint64_t graph_launches_ = 0;
-  std::future<Calls> calls_;  // not valid once they are taken
+  std::future<Calls> calls_;  // of another thread, where there is one
+  bool calls_taken_ = false;
 };
 
 uint32_t NsysReader::ProcessOf(int64_t process) {
@@ -162,13 +166,14 @@ int64_t NsysReader::ProcessIn(const SqliteRows& rows) {
 }
 
 /// On a connection of its own: nothing that another thread uses is changed.
-NsysReader::Calls NsysReader::ReadCalls() const {
-  Calls calls;
+/// `take` gets how many rows to expect, then each that is kept.
+template <typename Take>
+void NsysReader::ReadCalls(ImportCounters* counters, const Take& take) const {
   SqliteDatabase database(database_);
   SqliteRows rows(&database, kCalls,
                   {"start", "end", "globalTid", "correlationId", "nameId"},
-                  &calls.counters);
-  calls.rows.reserve(rows.Expected());
+                  counters);
+  take.Expect(rows.Expected());
   enum class Use : uint8_t { kUnknown, kKept, kNotKept, kCapture };
   std::vector<Use> use_of(strings_.size(), Use::kUnknown);
   rows.ForEach([&] {
@@ -181,34 +186,56 @@ NsysReader::Calls NsysReader::ReadCalls() const {
             : known.begins_capture ? Use::kCapture
                                    : Use::kNotKept;
     }
-    if (use == Use::kCapture) calls.counters.Add(Counter::kGraphCapture);
+    if (use == Use::kCapture) counters->Add(Counter::kGraphCapture);
     if (use != Use::kKept) return;
-    calls.rows.push_back({rows.Int(0), rows.Int(1), rows.Int(3), rows.Int(2),
-                          static_cast<uint64_t>(rows.rowid()), text,
-                          rows.IsInt(0) && rows.IsInt(1)});
+    take.Row({rows.Int(0), rows.Int(1), rows.Int(3), rows.Int(2),
+              static_cast<uint64_t>(rows.rowid()), text,
+              rows.IsInt(0) && rows.IsInt(1)});
   });
+}
+
+/// For another thread to take.
+NsysReader::Calls NsysReader::CollectCalls() const {
+  struct Collect {
+    std::vector<CallRow>* rows;
+    void Expect(size_t count) const { rows->reserve(count); }
+    void Row(const CallRow& row) const { rows->push_back(row); }
+  };
+  Calls calls;
+  ReadCalls(&calls.counters, Collect{&calls.rows});
   return calls;
 }
 
-/// Waits for the calls.
+void NsysReader::TakeCall(const CallRow& row) {
+  const SqliteStrings::HostCall call = strings_.CallAt(row.text, &sink_);
+  const int64_t process = NsysProcessOf(row.thread);
+  if (host_processes_.size() != 1 || *host_processes_.begin() != process)
+    host_processes_.insert(process);
+  if (call.use.kind == CallKind::kGraphLaunch) ++graph_launches_;
+  if (!row.is_timed) {
+    counters_->Add(Counter::kMalformedRecord);
+    return;
+  }
+  sink_.AddCall({row.start_ns, row.end_ns, row.correlation, row.rowid,
+                 call.name, ThreadOf(row.thread), call.use.kind});
+}
+
+/// Once. Waits for the calls, or reads them, where there is one thread.
 void NsysReader::TakeCalls() {
-  if (!calls_.valid()) return;
+  if (std::exchange(calls_taken_, true)) return;
+  if (!calls_.valid()) {
+    struct Direct {
+      NsysReader* reader;
+      void Expect(size_t count) const { reader->sink_.ExpectCalls(count); }
+      void Row(const CallRow& row) const { reader->TakeCall(row); }
+    };
+    ReadCalls(counters_, Direct{this});
+    return;
+  }
   const Calls calls = calls_.get();
   counters_->Merge(calls.counters);
   sink_.ExpectCalls(calls.rows.size());
-  for (const CallRow& row : calls.rows) {
-    const SqliteStrings::HostCall call = strings_.CallAt(row.text, &sink_);
-    const int64_t process = NsysProcessOf(row.thread);
-    if (host_processes_.size() != 1 || *host_processes_.begin() != process)
-      host_processes_.insert(process);
-    if (call.use.kind == CallKind::kGraphLaunch) ++graph_launches_;
-    if (!row.is_timed) {
-      counters_->Add(Counter::kMalformedRecord);
-      continue;
-    }
-    sink_.AddCall({row.start_ns, row.end_ns, row.correlation, row.rowid,
-                   call.name, ThreadOf(row.thread), call.use.kind});
-  }
+  for (const CallRow& row : calls.rows) TakeCall(row);
 }
 
 template <typename Name>
@@ -373,9 +400,9 @@ void NsysReader::NameLanes() {
 void NsysReader::Run() {
   file_->format = "Nsight Systems SQLite";
   const bool alone = ThreadCount(database_->threads()) == 1;
-  calls_ = std::async(alone ? std::launch::deferred
-                            : std::launch::async | std::launch::deferred,
-                      [this] { return ReadCalls(); });
+  if (!alone)
+    calls_ = std::async(std::launch::async | std::launch::deferred,
+                        [this] { return CollectCalls(); });
   ReadKernels();
   ReadCopies();
   ReadMemsets();
