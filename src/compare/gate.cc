@@ -111,8 +111,7 @@ std::optional<Figure> Refused(const Ledgers& ledgers) {
   return std::nullopt;
 }
 
-// --- a comparison
-// -------------------------------------------------------------
+// --- a comparison -----------------------------------------------------------
 
 const std::string kBoundOnly =
     "from one rank's trace waiting is only bounded: name the set's traces";
@@ -254,8 +253,7 @@ Figure FigureOf(const Gate& gate, const CompareResult& result) {
                 SideFigure{result.b_totals, wall}.Of(gate.path[1]));
 }
 
-// --- a ledger
-// -----------------------------------------------------------------
+// --- a ledger ---------------------------------------------------------------
 
 Figure StepFigure(const LedgerResult& ledger, const std::string& name) {
   const PerStep& per_step = ledger.per_step;

@@ -145,6 +145,14 @@ Rational OpsOf(const CompareResult& result, Side side) {
   return totals.PerStep(totals.all.count);
 }
 
+/// A group's difference in attributed time, B - A.
+Rational AttributedOf(const CompareResult& result,
+                      const GroupComparison& group) {
+  const Causes& causes = result.causes;
+  return causes.b_base.PerStep(group.whole.b.attributed_ns) -
+         causes.a_base.PerStep(group.whole.a.attributed_ns);
+}
+
 }  // namespace
 
 void FindOverlapWorth(const CompareResult& result, FindingList* out) {
@@ -156,10 +164,7 @@ void FindOverlapWorth(const CompareResult& result, FindingList* out) {
 
 bool AttributedAgrees(const CompareResult& result, const GroupComparison& group,
                       Rational work) {
-  const Causes& causes = result.causes;
-  const Rational attributed =
-      causes.b_base.PerStep(group.whole.b.attributed_ns) -
-      causes.a_base.PerStep(group.whole.a.attributed_ns);
+  const Rational attributed = AttributedOf(result, group);
   return work.num < 0 ? AtLeastPercent(Negated(attributed), Negated(work), 50)
                       : AtLeastPercent(attributed, work, 50);
 }
@@ -196,10 +201,7 @@ void FindFusion(const CompareResult& result,
   for (const GroupComparison& group : causes.groups) {
     if (!IsFused(result, group)) continue;
     work = work + Oriented(gap, group.whole.work);
-    attributed =
-        attributed +
-        Oriented(gap, causes.b_base.PerStep(group.whole.b.attributed_ns) -
-                          causes.a_base.PerStep(group.whole.a.attributed_ns));
+    attributed = attributed + Oriented(gap, AttributedOf(result, group));
     groups +=
         fmt::format("{}{} ({} on A, {} on B)", groups.empty() ? "" : ", ",
                     group.whole.title,
